@@ -18,7 +18,7 @@ export default defineConfig({
     // One more than the cores of the reference machine: while a file waits for a process, another file can
     // use its core.
     maxWorkers: 3,
-    globalSetup: ['test/support/build-setup.ts', 'test/support/redis-setup.ts'],
+    globalSetup: ['test/support/processes/build-setup.ts', 'test/support/processes/redis-setup.ts'],
     setupFiles: 'test/support/patient-fetch.ts',
     // The lock on data directories uses node:sqlite, for which Node 22 prints an experimental warning.
     execArgv: ['--disable-warning=ExperimentalWarning'],

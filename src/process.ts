@@ -15,7 +15,7 @@ import { limitHeaderBytes } from '#http/edge/header-ceiling.ts'
 import { SAMPLE_CHANGE, SAMPLE_QUESTION } from '#management/environment/sample-workspace.ts'
 import { AuthzError } from '#model/errors.ts'
 import { VERSION } from '#model/version.ts'
-import { requireStoreUrl } from '#store/open-store.ts'
+import { requireStoreUrl } from '#store/open/open-store.ts'
 import { createLog } from '#telemetry/log.ts'
 
 /**

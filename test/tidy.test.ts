@@ -31,14 +31,14 @@ const ENTRY_POINTS: ReadonlySet<string> = new Set([
 
 /** Modules that load other modules by their paths when they need them. */
 const LATE_IMPORTS: ReadonlySet<string> = new Set([
-  'src/cli/command-line.ts',
-  'src/cli/commands.ts',
-  'src/cli/http-api.ts',
-  'src/cli/output.ts',
+  'src/cli/command-line/command-line.ts',
+  'src/cli/command-line/commands.ts',
+  'src/cli/session/http-api.ts',
+  'src/cli/session/output.ts',
   'src/composition/process/open-tracing.ts',
   'src/composition/process/quick-entry.js',
   'src/http/edge/server.ts',
-  'src/store/open-store.ts',
+  'src/store/open/open-store.ts',
   'src/telemetry/metrics-scrape.ts',
 ])
 

@@ -42,9 +42,9 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'http/changes/effective.test.ts': { 'measures time': ENDS },
   'http/changes/streams.test.ts': { 'measures time': ENDS },
   'http/facts/expiry.test.ts': { 'measures time': ENDS },
-  'service/expired-grants.test.ts': { 'measures time': LOWER },
+  'service/removals/expired-grants.test.ts': { 'measures time': LOWER },
   'threads/expiring-facts.test.ts': { 'measures time': ENDS },
-  'engine/shared-index/rule-scratch.test.ts': {
+  'engine/shared-index/rules/rule-scratch.test.ts': {
     'measures memory': 'after a forced collection, either eight megabytes are in use or none',
   },
   'http/organization/api-keys.test.ts': {

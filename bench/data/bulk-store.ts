@@ -11,7 +11,7 @@ import { TimeOrderedIds } from '#composition/process/time-ordered-ids.ts'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
 import type { RoleRecord, TypeRecord } from '#model/records.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { openStore } from '#store/open/open-store.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { RowLoader } from '#testing/processes/row-loader.ts'
 

@@ -14,8 +14,8 @@ import {
   instancePut,
   tuple,
   userPut,
+  type Dataset,
 } from '#testing/data/dataset.ts'
-import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
 
 const FOLDER_DEPTH = 10

@@ -12,8 +12,8 @@ import {
   instancePut,
   tuple,
   userPut,
+  type Dataset,
 } from '#testing/data/dataset.ts'
-import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
 
 /** W2: 100 chains of 200 nested folders each. The innermost folder contains a document. */

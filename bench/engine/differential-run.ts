@@ -12,7 +12,7 @@ import type { Arbitrary } from 'fast-check'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import {
   COLLIDING,
   CollectingEngine,
@@ -21,10 +21,8 @@ import {
 } from '#testing/engines/shared-engine.ts'
 import { Coverage } from '#testing/oracle/coverage.ts'
 import { MemoizedOracle } from '#testing/oracle/memoized-oracle.ts'
-import { Padding, PADDINGS } from './inert-edges.ts'
-import type { PaddingKind } from './inert-edges.ts'
-import { histories } from '#testing/oracle/random-history.ts'
-import type { History, HistorySize } from '#testing/oracle/random-history.ts'
+import { Padding, PADDINGS, type PaddingKind } from './inert-edges.ts'
+import { histories, type History, type HistorySize } from '#testing/oracle/random-history.ts'
 import { MANY_ROLES, SHORT_AND_LONG_KEYS, USUAL } from '#testing/oracle/random-model.ts'
 
 /** Number of histories of each kind. */

@@ -5,8 +5,7 @@
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { runDelayMs } from './run-delay.ts'
-import { CELLS, STOP } from './reader-stalls-cells.ts'
-import type { StopsReaderData } from './reader-stalls-cells.ts'
+import { CELLS, STOP, type StopsReaderData } from './reader-stalls-cells.ts'
 
 const { handle, questions, cells, longest } = workerData as StopsReaderData
 const reader = new SharedIndexReader(handle, { threadId: 2 })

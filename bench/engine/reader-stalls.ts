@@ -22,11 +22,9 @@ import type { Change } from '#model/change.ts'
 import { assignment, from, groupRelation, instancePut, tuple, userPut } from '#testing/data/dataset.ts'
 import { Drive } from '../data/drive.ts'
 import { Random } from '#testing/data/random.ts'
-import { atMost, publish, round, timeMs } from '../lib/measure.ts'
-import type { Figure } from '../lib/measure.ts'
+import { atMost, publish, round, timeMs, type Figure } from '../lib/measure.ts'
 import { runDelayMs } from './run-delay.ts'
-import { CELLS, STOP } from './reader-stalls-cells.ts'
-import type { StopsReaderData } from './reader-stalls-cells.ts'
+import { CELLS, STOP, type StopsReaderData } from './reader-stalls-cells.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as (options: { readonly type: 'minor' }) => void

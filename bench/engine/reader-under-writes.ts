@@ -19,8 +19,7 @@ import type { Change } from '#model/change.ts'
 import { assignment, groupRelation, instancePut, tuple, userPut } from '#testing/data/dataset.ts'
 import { Drive } from '../data/drive.ts'
 import { Random } from '#testing/data/random.ts'
-import { atMost, median, percentile, publish, round } from '../lib/measure.ts'
-import type { Figure } from '../lib/measure.ts'
+import { atMost, median, percentile, publish, round, type Figure } from '../lib/measure.ts'
 import { CELLS, COMMANDS } from './reader-under-writes-cells.ts'
 
 const SECTIONS_PER_SECOND = 1_000

@@ -3,11 +3,11 @@
  * quarter is denied.
  */
 import { evaluate } from '#conditions/evaluate.ts'
-import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
+import { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import type { Condition } from '#conditions/condition.ts'
 import { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
-import { TRUE } from '#conditions/truth.ts'
+import { TRUE } from '#conditions/values/truth.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import type { Dataset } from '#testing/data/dataset.ts'

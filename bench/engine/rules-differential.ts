@@ -12,10 +12,10 @@
  */
 import * as fc from 'fast-check'
 import { evaluate } from '#conditions/evaluate.ts'
-import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
-import { type Path, valueAt } from '#conditions/paths.ts'
+import { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
+import { type Path, valueAt } from '#conditions/values/paths.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
-import { nameOfTruth, type TruthName } from '#conditions/truth.ts'
+import { nameOfTruth, type TruthName } from '#conditions/values/truth.ts'
 import { compiledTruth, withTime } from '#testing/engines/compiled-conditions.ts'
 import { type StoredInstances, truthOf } from '#testing/oracle/conditions/conditions.ts'
 import { storedAmong } from '#testing/oracle/random-attributes.ts'

@@ -22,7 +22,7 @@ import {
   PERMISSIONS_PER_ROLE_MAX,
   TENANT_ROLES_MAX,
 } from '#model/limits.ts'
-import { SLICE_MS } from '#model/resumable.ts'
+import { SLICE_MS } from '#scheduling/resumable.ts'
 import { atMost, type Figure, publish, round } from '../lib/measure.ts'
 import { ruleCeilings } from './rule-ceilings.ts'
 

@@ -14,10 +14,8 @@ import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change, Derivation } from '#model/change.ts'
 import { ask, assignment, from, groupRelation, instancePut, tuple, userPut } from '#testing/data/dataset.ts'
 import { Drive } from '../data/drive.ts'
-import { atMost, publish, round, timeMs } from '../lib/measure.ts'
-import type { Figure } from '../lib/measure.ts'
-import { CELLS, STOP } from './reader-stalls-cells.ts'
-import type { StopsReaderData } from './reader-stalls-cells.ts'
+import { atMost, publish, round, timeMs, type Figure } from '../lib/measure.ts'
+import { CELLS, STOP, type StopsReaderData } from './reader-stalls-cells.ts'
 
 const STOP_MAX_MS = 5
 const ROUNDS = 3

@@ -12,8 +12,7 @@ import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
 import { assignment, driveSchema, instancePut, tuple, userPut } from '#testing/data/dataset.ts'
-import { atMost, median, percentile, publish } from '../lib/measure.ts'
-import type { Figure } from '../lib/measure.ts'
+import { atMost, median, percentile, publish, type Figure } from '../lib/measure.ts'
 import { type Page, searchResources, searchUsers } from '#testing/engines/listed.ts'
 
 const ROUNDS = 9

@@ -5,8 +5,8 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
-import { connect } from '#store/redis/redis-client.ts'
-import { RedisLink } from '#store/redis/redis-link.ts'
+import { connect } from '#store/redis/link/redis-client.ts'
+import { RedisLink } from '#store/redis/link/redis-link.ts'
 
 const DATA_FILE = 'data.mdb'
 const INDEX_FILE = 'index.snapshot'

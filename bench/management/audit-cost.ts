@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { openStore } from '#store/open/open-store.ts'
 
 const BLOCKS = 20
 const USERS_PER_BLOCK = 250

@@ -8,7 +8,7 @@ import { openSync, readSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isMainThread } from 'node:worker_threads'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import { PieceSize } from '../../src/management/commands/piece-size.ts'
+import { PieceSize } from '../../src/scheduling/piece-size.ts'
 import { percentile } from '../lib/measure.ts'
 
 interface Spread {

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { parseRedisUrl } from '#store/redis/link/redis-url.ts'
 import { ServerProcess } from '../http/server-process.ts'
 import { LoadClient, encode } from '../lib/load-generator.ts'
 import { bytesInRedis, bytesOnDisk, type StoredBytes } from '../lib/stored-bytes.ts'

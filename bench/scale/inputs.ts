@@ -97,7 +97,7 @@ export const INPUTS = {
   // Constants that are defined in the code.
   graphBytesMax: { value: 2 ** 32, unit: 'B', from: 'src/engine/shared-index/memory/regions.ts' },
   graphShareToWriters: { value: 15 / 16, unit: '', from: 'src/engine/shared-index/write/capacity-check.ts' },
-  commitsPerRead: { value: 256, unit: 'commits', from: 'src/store/redis/redis-log.ts' },
+  commitsPerRead: { value: 256, unit: 'commits', from: 'src/store/redis/ledger/redis-log.ts' },
   logEntriesMax: { value: 100_000, unit: 'commits', from: 'LOG_ENTRIES_MAX' },
   keepSecondsMax: { value: 3, unit: 's', from: 'src/threads/indexes/shared-indexes.ts' },
   processBytes: { value: 200e6, unit: 'B', from: 'docs/capacity-planning.md' },

@@ -2,8 +2,8 @@
  * Entry module of the command line: passes the arguments to the commands and sets the exit code. No other
  * file imports this module.
  */
-import { runCommandLine } from './command-line.ts'
-import { defectMessage, EXIT } from './exit-codes.ts'
+import { runCommandLine } from '#cli/command-line/command-line.ts'
+import { defectMessage, EXIT } from '#cli/session/exit-codes.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The program that reads the output has closed it. The exit code still contains the result.

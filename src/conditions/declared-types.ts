@@ -5,8 +5,8 @@
  */
 import type { ErrorDetail } from '#model/errors.ts'
 import type { Condition, Test } from './condition.ts'
-import { Findings } from './findings.ts'
-import type { Path } from './paths.ts'
+import { Findings } from '#conditions/values/findings.ts'
+import type { Path } from '#conditions/values/paths.ts'
 
 export type DeclaredType =
   | 'bool'

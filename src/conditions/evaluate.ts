@@ -1,15 +1,15 @@
 /** Evaluates a condition for one query by walking its tree (conditions.md 5). */
 import type { Condition, Test } from './condition.ts'
-import type { EvaluationBudget } from './evaluation-budget.ts'
+import type { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import { occursIn, searchCost } from '#conditions/nodes/contains.ts'
 import type { LengthRelation } from '#conditions/nodes/array-length.ts'
 import type { SetRelation } from '#conditions/nodes/array-comparison.ts'
 import type { MemberMatch } from '#conditions/nodes/member-match.ts'
 import { compareRanks, isInRelation, rankOf, type OrderRelation } from '#conditions/nodes/ordering.ts'
-import { INSTANT_LENGTH_MAX } from './instants.ts'
-import type { Literal, Operand, Reference } from './operands.ts'
-import { type AttributePath, type Path, valueAt } from './paths.ts'
-import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from './truth.ts'
+import { INSTANT_LENGTH_MAX } from '#conditions/values/instants.ts'
+import type { Literal, Operand, Reference } from '#conditions/values/operands.ts'
+import { type AttributePath, type Path, valueAt } from '#conditions/values/paths.ts'
+import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from '#conditions/values/truth.ts'
 import {
   equalitySteps,
   MEMBER_STEPS,
@@ -18,7 +18,7 @@ import {
   rankSteps,
   searchSteps,
   setSteps,
-} from './step-costs.ts'
+} from '#conditions/values/step-costs.ts'
 import {
   amongTruth,
   comparable,
@@ -27,7 +27,7 @@ import {
   isUnreadable,
   type JsonObject,
   ValueSet,
-} from './values.ts'
+} from '#conditions/values/values.ts'
 
 /** Values of a query that conditions can read. `undefined` represents a missing value. */
 export interface QuestionValues {

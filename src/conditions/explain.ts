@@ -4,10 +4,10 @@
  */
 import type { Condition, Test } from './condition.ts'
 import { evaluate, type QuestionValues } from './evaluate.ts'
-import type { EvaluationBudget } from './evaluation-budget.ts'
-import type { Operand } from './operands.ts'
-import type { Resumable } from '#model/resumable.ts'
-import { FALSE, nameOfTruth, negated, TRUE, type Truth, type TruthName } from './truth.ts'
+import type { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
+import type { Operand } from '#conditions/values/operands.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { FALSE, nameOfTruth, negated, TRUE, type Truth, type TruthName } from '#conditions/values/truth.ts'
 
 /** A test of an attribute. */
 export interface ExplainedTest {

@@ -1,7 +1,7 @@
 /** Finds the attributes that a condition reads. */
 import type { Condition, Test } from './condition.ts'
-import type { Literal, Operand, Reference } from './operands.ts'
-import type { AttributePath, Root } from './paths.ts'
+import type { Literal, Operand, Reference } from '#conditions/values/operands.ts'
+import type { AttributePath, Root } from '#conditions/values/paths.ts'
 
 /**
  * Returns whether the condition can read this attribute of this root. If an attribute name contains dots,

@@ -5,10 +5,10 @@
  */
 import { type QueryContext, NOTHING_SENT, type SentAttributes } from '#model/decision.ts'
 import type { QuestionValues } from './evaluate.ts'
-import type { EvaluationBudget } from './evaluation-budget.ts'
+import type { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import { mergedValueAt } from './merged-attributes.ts'
-import type { Path, Root } from './paths.ts'
-import type { JsonObject } from './values.ts'
+import type { Path, Root } from '#conditions/values/paths.ts'
+import type { JsonObject } from '#conditions/values/values.ts'
 
 /** Stored values of the entities that a query names. They are missing if the entities do not exist. */
 export interface StoredValues {

@@ -3,19 +3,19 @@
  * or could cost more than a decision may cost. Each error contains its location.
  */
 import type { ErrorDetail } from '#model/errors.ts'
-import { inexactIntegerIn } from '#model/json-numbers.ts'
+import { inexactIntegerIn } from '#model/text/json-numbers.ts'
 import { CONDITION_BYTES_MAX } from '#model/limits.ts'
 import type { Condition } from './condition.ts'
-import { Findings, type ErrorLocation } from './findings.ts'
+import { Findings, type ErrorLocation } from '#conditions/values/findings.ts'
 import { allOf } from '#conditions/nodes/all-of.ts'
 import { anyOf } from '#conditions/nodes/any-of.ts'
 import { UnreadLeaf } from '#conditions/nodes/leaf.ts'
 import { memberMatch, readMatchOperand } from '#conditions/nodes/member-match.ts'
 import { not } from '#conditions/nodes/not.ts'
-import { kindName } from './operands.ts'
+import { kindName } from '#conditions/values/operands.ts'
 import { operatorOf } from './operators.ts'
-import { type AttributePath, quoted, readMemberPath, readPath } from './paths.ts'
-import { isObject } from './values.ts'
+import { type AttributePath, quoted, readMemberPath, readPath } from '#conditions/values/paths.ts'
+import { isObject } from '#conditions/values/values.ts'
 
 /** Maximum nesting depth of objects. The outermost object counts. */
 export const DEPTH_MAX = 16

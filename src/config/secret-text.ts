@@ -3,7 +3,7 @@
  * service and the command line use this.
  */
 import { readFileSync } from 'node:fs'
-import { utf8Text } from '#model/utf8-text.ts'
+import { utf8Text } from '#model/text/utf8-text.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -12,10 +12,10 @@ import type {
   EvaluationRequest,
   EvaluationSemantic,
   EvaluationsRequest,
-} from '#model/wire/access.ts'
+} from '#model/wire/decisions/access.ts'
 import { attributesOf, type Defaults, defaultsOf, withDefaults } from '#decisions/dialects/access-defaults.ts'
 import { queryOf } from '#decisions/dialects/access-mapping.ts'
-import type { WaitingClient } from './decision-pool.ts'
+import type { WaitingClient } from '#model/caller.ts'
 import type { DecisionService } from './decision-service.ts'
 import { AccessQueryContext } from '#decisions/questions/request-attributes.ts'
 

@@ -1,6 +1,6 @@
 /** Interface for parsing a large body on another thread than the one that received it. */
 import type { Principal } from '#model/principal.ts'
-import type { CancelableClient } from './decision-pool.ts'
+import type { CancelableClient } from '#model/caller.ts'
 
 /** A body in shared memory. It is not modified until the work on it is done. */
 export interface SharedBody {

@@ -3,36 +3,13 @@
  * `threads/pool/job-pool.ts` implements it. The results are those of the engine, in the same order.
  */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
+import type { CancelableClient, WaitingClient } from '#model/caller.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { AuthorizedUsersJob, PermissionsJob } from '#decisions/lists/listing.ts'
 import type { AllowedTenantsJob, UserTenantsJob } from '#decisions/lists/tenant-lists.ts'
 import type { Sendable, SendableQuery } from '#decisions/questions/sendable-query.ts'
 import type { ExplainJob, ExplainedDecisions } from '#decisions/rules/explained-decisions.ts'
 import type { TriedSamples, TryJob } from '#decisions/rules/tried-conditions.ts'
-
-/** A client that waits for a response. */
-export interface WaitingClient {
-  /** Whether the client has disconnected, so that no client waits for the response. */
-  readonly isGone: boolean
-}
-
-/** A client that waits for a response and has sent a body. */
-export interface RequestClient extends WaitingClient {
-  /** Size of the request body in bytes. 0 if the request has no body, or if the body arrives in chunks. */
-  readonly bodyBytes: number
-  /**
-   * Calls `listener` when the request is over, that is, when the last byte of the response has been sent or
-   * the connection is closed. If this has already happened, calls it immediately. Several listeners are
-   * called in the order in which they were added.
-   */
-  whenOver(listener: () => void): void
-}
-
-/** A client for a request whose work is canceled when the client disconnects, even if the work is running. */
-export type CancelableClient = Pick<RequestClient, 'isGone' | 'whenOver'>
-
-/** Stands for the client of work that is completed even if the client disconnects. */
-export const SOMEBODY: WaitingClient = Object.freeze({ isGone: false })
 
 export type SearchJob =
   | { readonly kind: 'users'; readonly question: Sendable<UserQuestion>; readonly page: PageRequest }

@@ -9,22 +9,15 @@ import { AuthzError } from '#model/errors.ts'
 import { EXPLAIN_LENGTH_MAX, EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { PackedQueries, packQueries } from '#model/packed-queries.ts'
 import type { ExplainedDecision } from '#decisions/rules/decision-debug.ts'
-import type {
-  DecisionPool,
-  CancelableClient,
-  SearchJob,
-  SlicedAnswer,
-  SlicedJob,
-  SlicedKind,
-  WaitingClient,
-} from './decision-pool.ts'
+import type { DecisionPool, SearchJob, SlicedAnswer, SlicedJob, SlicedKind } from './decision-pool.ts'
+import type { CancelableClient, WaitingClient } from '#model/caller.ts'
 import { LongDecisions } from './long-decisions.ts'
 import { type DecideElsewhere, type Deciding, RuledBulk, STEPS_AT_ONCE } from '#decisions/rules/ruled-bulk.ts'
 import { RuledBulks } from './ruled-bulks.ts'
 import { searchWith } from './search-job.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
 import { readWith } from './sliced-job.ts'
-import { SlicedReads } from './sliced-reads.ts'
+import { SlicedReads } from '#scheduling/sliced-reads.ts'
 import { EnvironmentQuota } from '#decisions/questions/environment-quota.ts'
 import type { ExplainedDecisions } from '#decisions/rules/explained-decisions.ts'
 

@@ -3,9 +3,10 @@
  * all environments; an environment with expensive conditions thus cannot fill it.
  */
 import type { Query } from '#model/decision.ts'
-import type { DecideJob, DecisionPool, WaitingClient } from './decision-pool.ts'
+import type { DecideJob, DecisionPool } from './decision-pool.ts'
+import type { WaitingClient } from '#model/caller.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
-import { nobodyWaits } from './sliced-reads.ts'
+import { nobodyWaits } from '#scheduling/sliced-reads.ts'
 
 export class LongDecisions {
   readonly #pool: DecisionPool

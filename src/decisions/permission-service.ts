@@ -5,9 +5,9 @@
  */
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { AllowedQuery } from '#model/wire/decision.ts'
-import type { AuthorizedUsersQuery, UserPermissionsQuery } from '#model/wire/permissions.ts'
-import type { CancelableClient } from './decision-pool.ts'
+import type { AllowedQuery } from '#model/wire/decisions/decision.ts'
+import type { AuthorizedUsersQuery, UserPermissionsQuery } from '#model/wire/decisions/permissions.ts'
+import type { CancelableClient } from '#model/caller.ts'
 import type { DecisionService } from './decision-service.ts'
 import type { ListingLimits, PermissionFormat, PermissionsJob } from '#decisions/lists/listing.ts'
 import { type Sendable, sendable } from '#decisions/questions/sendable-query.ts'

@@ -3,10 +3,10 @@
  * environment, lets other events of the thread run, and then runs a slice of another environment. If the
  * queries of an environment are expensive, other environments therefore do not wait longer.
  */
-import { FairQueue } from '#model/fair-queue.ts'
-import type { WaitingClient } from './decision-pool.ts'
+import { FairQueue } from '#scheduling/fair-queue.ts'
+import type { WaitingClient } from '#model/caller.ts'
 import type { Deciding } from '#decisions/rules/ruled-bulk.ts'
-import { nobodyWaits, SLICE_MS, tooManyReads } from './sliced-reads.ts'
+import { nobodyWaits, SLICE_MS, tooManyReads } from '#scheduling/sliced-reads.ts'
 
 /** Queries that are being decided. */
 export interface RuledRead {

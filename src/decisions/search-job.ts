@@ -1,6 +1,6 @@
 /** Runs a search as a job, on any thread that has an engine. */
 import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
-import { type Resumable, runAtOnce } from '#model/resumable.ts'
+import { type Resumable, runAtOnce } from '#scheduling/resumable.ts'
 import type { SearchJob } from './decision-pool.ts'
 import { received } from '#decisions/questions/sendable-query.ts'
 

@@ -4,12 +4,16 @@
  * entry that matches during the whole time is therefore returned exactly once, even if other entries change.
  */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
-import type { ActionSearchRequest, ResourceSearchRequest, SubjectSearchRequest } from '#model/wire/access.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
+import type {
+  ActionSearchRequest,
+  ResourceSearchRequest,
+  SubjectSearchRequest,
+} from '#model/wire/decisions/access.ts'
 import { BEFORE_RULES, type QueryContext } from '#model/decision.ts'
 import { tenantOf } from '#decisions/dialects/access-mapping.ts'
 import type { AccessService } from './access-service.ts'
-import type { CancelableClient } from './decision-pool.ts'
+import type { CancelableClient } from '#model/caller.ts'
 import type { DecisionService } from './decision-service.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
 import { AccessQueryContext, type EvaluationParts } from '#decisions/questions/request-attributes.ts'

@@ -1,6 +1,6 @@
 /** Runs a sliced read as a job, on any thread that has an engine. */
 import type { DecisionEngine } from '#engine/engine.ts'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import type { SlicedAnswer, SlicedJob, SlicedJobs, SlicedKind } from './decision-pool.ts'
 import { listAuthorizedUsers, listPermissions } from '#decisions/lists/listing.ts'
 import { listPermissionEntries } from '#decisions/lists/permission-entries.ts'

@@ -3,7 +3,7 @@
  * and others as promises. If a limit is exceeded, the methods throw or reject with `LIMIT_EXCEEDED`.
  */
 import type { Query } from '#model/decision.ts'
-import type { CancelableClient } from './decision-pool.ts'
+import type { CancelableClient } from '#model/caller.ts'
 import type { DecisionService } from './decision-service.ts'
 import type { ListingLimits } from '#decisions/lists/listing.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'

@@ -10,7 +10,7 @@ import type { AccessChange, AccessPair, AccessScope } from '#model/access-change
 import type { Change, InstanceKey, Permission } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
-import { type Resumable, runAtOnce } from '#model/resumable.ts'
+import { type Resumable, runAtOnce } from '#scheduling/resumable.ts'
 import type { ChangeSink, DecisionEngine, KeyPage } from './engine.ts'
 
 /** Searches that start at a fact (`shared-index/reach.ts`). */

@@ -14,7 +14,7 @@
 import type { Change, InstanceKey, Permission } from '#model/change.ts'
 import type { QueryContext, Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import type { Explanation, RuleDetail, TriedConditions } from './explanation.ts'
 
 /** A complete engine: it applies changes and answers queries. */

@@ -3,14 +3,14 @@
  * it, and runs the operation there. Requests about the organization itself go to its service. There is one
  * instance per process, on the main thread, which writes.
  */
-import { type RequestClient, SOMEBODY, type WaitingClient } from '#decisions/decision-pool.ts'
+import { type RequestClient, SOMEBODY, type WaitingClient } from '#model/caller.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
 import type { ChangeStreams } from '#management/changes/change-streams.ts'
 import type { StreamPosition } from '#management/changes/stream-position.ts'
-import type { AuditCaller } from '#management/commands/audit.ts'
-import type { Answered } from '#management/commands/commit-draft.ts'
-import { ConcurrencyLimit } from '#management/commands/concurrency-limit.ts'
-import { PageBytes, windowOf } from '#management/commands/paging.ts'
+import type { AuditCaller } from '#management/audit/audit.ts'
+import type { Answered } from '#management/drafts/commit-draft.ts'
+import { ConcurrencyLimit } from '#scheduling/concurrency-limit.ts'
+import { PageBytes, windowOf } from '#management/paging/paging.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { EnvironmentService, ChangeCondition } from '#management/environment/environment-service.ts'
 import type { OperationAnswer, OperationInput, OperationName } from '#management/environment/operations.ts'
@@ -30,7 +30,7 @@ import {
 } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
-import type { ChangesQuery } from '#model/wire/change-event.ts'
+import type { ChangesQuery } from '#model/wire/content/change-event.ts'
 import { environmentClosed } from '#replica/closed-environment.ts'
 
 /** A management request that an HTTP thread has parsed, validated and authenticated. */

@@ -4,14 +4,30 @@
  * dependents of the deleted entity. The schemas of the API are in `model/wire/`, and the changes for the
  * engine are in `change.ts`.
  */
-import type { ApiKeyOwnerType } from '#model/wire/api-key.ts'
-import type { AttributeType } from '#model/wire/attribute.ts'
-import type { AuthMechanism } from '#model/wire/proxy-config.ts'
 import type { Attributes, RuleSide } from './change.ts'
 import type { MappingMethod } from './mapping-urls.ts'
 
 /** Time in milliseconds since 1970. */
 export type Instant = number
+
+export const ATTRIBUTE_TYPES = [
+  'bool',
+  'number',
+  'string',
+  'time',
+  'array',
+  'json',
+  'object',
+  'object_array',
+] as const
+export type AttributeType = (typeof ATTRIBUTE_TYPES)[number]
+
+/** Form in which the secret of a proxy config would be sent. */
+export const AUTH_MECHANISMS = ['Bearer', 'Basic', 'Headers'] as const
+export type AuthMechanism = (typeof AUTH_MECHANISMS)[number]
+
+/** Kind of the owner of an API key. Stored for clients; it has no effect. */
+export type ApiKeyOwnerType = 'pdp_config' | 'member' | 'elements'
 
 interface Dated {
   readonly createdAt: Instant

@@ -6,7 +6,7 @@
 import type { AccessChange } from '#model/access-change.ts'
 import type { Change, Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import type { Revision } from '#model/revision.ts'
 import type { LogEntry } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'

@@ -1,6 +1,6 @@
 /** Validation of `verdict apply` before its first change: names, and the tests of the file. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { EXIT } from '../../src/cli/exit-codes.ts'
+import { EXIT } from '../../src/cli/session/exit-codes.ts'
 import { neighbourOf, sharedService, startedService } from '#testing/processes/running-service.ts'
 import { commandFiles, commandsOf } from './command-line.ts'
 

@@ -2,8 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { EXIT } from '../../src/cli/exit-codes.ts'
-import { SHELLS, type Shell } from '../../src/cli/shell-scripts.ts'
+import { EXIT } from '../../src/cli/session/exit-codes.ts'
+import { SHELLS, type Shell } from '../../src/cli/command-line/shell-scripts.ts'
 import { HANG_MS } from '../support/hang.ts'
 import { commandFiles, verdictCommand } from './command-line.ts'
 

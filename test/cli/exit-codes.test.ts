@@ -1,7 +1,7 @@
 /** Commands that fail: exit codes, messages about arguments, and the state of the terminal. */
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { EXIT } from '../../src/cli/exit-codes.ts'
+import { EXIT } from '../../src/cli/session/exit-codes.ts'
 import { commandFiles, shellCommand, verdictCommand } from './command-line.ts'
 
 const { directory, pathOf, written } = commandFiles()

@@ -1,7 +1,7 @@
 /** Explanations of denied checks: near misses and unknown names. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sharedService } from '#testing/processes/running-service.ts'
-import { EXIT } from '../../src/cli/exit-codes.ts'
+import { EXIT } from '../../src/cli/session/exit-codes.ts'
 import { commandFiles, commandsOf } from './command-line.ts'
 
 const run = commandsOf(await sharedService())

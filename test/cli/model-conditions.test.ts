@@ -1,7 +1,7 @@
 /** Condition sets and rules in model files and on the command line, against a running service. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Api } from '#cli/api.ts'
-import { InProcessApi } from '#cli/in-process-api.ts'
+import type { Api } from '#cli/session/api.ts'
+import { InProcessApi } from '#cli/session/in-process-api.ts'
 import { applyPlan } from '#cli/model-file/apply-plan.ts'
 import { EnvironmentState } from '#cli/model-file/environment-state.ts'
 import { desiredState } from '#cli/model-file/desired-state.ts'

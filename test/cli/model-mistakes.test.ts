@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { EXIT } from '../../src/cli/exit-codes.ts'
+import { EXIT } from '../../src/cli/session/exit-codes.ts'
 import { readModelFile } from '../../src/cli/model-file/read-model-file.ts'
 import { commandFiles, misnamed, verdictCommand } from './command-line.ts'
 

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
-import { EXIT } from '../../src/cli/exit-codes.ts'
+import { EXIT } from '../../src/cli/session/exit-codes.ts'
 import { commandFiles, verdictCommand } from './command-line.ts'
 
 const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))

@@ -1,7 +1,7 @@
 /** `verdict project` and `verdict env`: creation, display, copies, new names, deletion, and confirmation. */
 import { describe, expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
-import { EXIT } from '../../src/cli/exit-codes.ts'
+import { EXIT } from '../../src/cli/session/exit-codes.ts'
 import { commandFiles, commandsOf, shellCommand } from './command-line.ts'
 
 const { pathOf, written } = commandFiles()

@@ -1,6 +1,6 @@
 /** A mistyped name is an error, because unknown names are denied and a denial or empty list would pass. */
 import { describe, expect, test } from 'vitest'
-import { EXIT } from '../../src/cli/exit-codes.ts'
+import { EXIT } from '../../src/cli/session/exit-codes.ts'
 import { commandFiles, misnamed, verdictCommand } from './command-line.ts'
 
 const { written } = commandFiles()

@@ -7,7 +7,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { EXIT } from '../../src/cli/exit-codes.ts'
+import { EXIT } from '../../src/cli/session/exit-codes.ts'
 import { makeCertificates } from '../faults/topologies/certificates.ts'
 import { verdictCommand } from './command-line.ts'
 

@@ -1,6 +1,6 @@
 /** Executes the tables of docs/conditions.md and the patterns of docs/condition-patterns.md. */
 import { describe, expect, test } from 'vitest'
-import { LOOKUPS_MAX, STEPS_MAX } from '#conditions/evaluation-budget.ts'
+import { LOOKUPS_MAX, STEPS_MAX } from '#conditions/values/evaluation-budget.ts'
 import { operatorOf } from '#conditions/operators.ts'
 import { DEPTH_MAX, LEAVES_MAX, OPERAND_ELEMENTS_MAX } from '#conditions/read-condition.ts'
 import type { Change, ConditionSetPut } from '#model/change.ts'
@@ -19,7 +19,7 @@ import {
   patterns,
   type Question,
   refused,
-} from '../support/conditions-document.ts'
+} from '../support/documents/conditions-document.ts'
 import { truth, wrong } from './read.ts'
 
 /** Time of checks whose decision does not depend on the time. */

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { decisive, explain } from '#conditions/explain.ts'
 import { evaluate } from '#conditions/evaluate.ts'
-import { EvaluationBudget, LOOKUPS_MAX, STEPS_MAX } from '#conditions/evaluation-budget.ts'
-import { Glob } from '#conditions/globs.ts'
-import { readInstant } from '#conditions/instants.ts'
+import { EvaluationBudget, LOOKUPS_MAX, STEPS_MAX } from '#conditions/values/evaluation-budget.ts'
+import { Glob } from '#conditions/values/globs.ts'
+import { readInstant } from '#conditions/values/instants.ts'
 import { mergedValueAt } from '#conditions/merged-attributes.ts'
-import { nameOfTruth } from '#conditions/truth.ts'
+import { nameOfTruth } from '#conditions/values/truth.ts'
 import { read, valuesOf } from './read.ts'
 
 describe('the limits of a check', () => {

@@ -1,6 +1,6 @@
 /** Integers beyond 2^53: rejected operands, and parsing and writing of JSON. */
 import { describe, expect, test } from 'vitest'
-import { inexactIntegerIn, parsedJson, TooManyLongNumbersError } from '#model/json-numbers.ts'
+import { inexactIntegerIn, parsedJson, TooManyLongNumbersError } from '#model/text/json-numbers.ts'
 import { compiledTruth, withTime } from '#testing/engines/compiled-conditions.ts'
 import { truth, wrong } from './read.ts'
 

@@ -2,11 +2,11 @@
 import type { ErrorDetail } from '#model/errors.ts'
 import type { Condition } from '#conditions/condition.ts'
 import { evaluate, type QuestionValues } from '#conditions/evaluate.ts'
-import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
-import { type Path, valueAt } from '#conditions/paths.ts'
+import { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
+import { type Path, valueAt } from '#conditions/values/paths.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
-import { nameOfTruth, type TruthName } from '#conditions/truth.ts'
-import type { JsonObject } from '#conditions/values.ts'
+import { nameOfTruth, type TruthName } from '#conditions/values/truth.ts'
+import type { JsonObject } from '#conditions/values/values.ts'
 
 export type Roots = Partial<Record<Path['root'], JsonObject>>
 

@@ -4,7 +4,7 @@ import type { AccessPair } from '#model/access-change.ts'
 import { ACCESS_LIMITS, AccessChanges, type AccessLimits } from '#engine/access-changes.ts'
 import { Reach } from '#engine/shared-index/reach.ts'
 import type { Change } from '#model/change.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import {
   assign,
   assignInTenant,

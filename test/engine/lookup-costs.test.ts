@@ -1,7 +1,7 @@
 /** A lookup costs steps for each byte of attributes, charged before they are parsed. No clock is used. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
-import { PARSED_BYTE_STEPS } from '#conditions/step-costs.ts'
+import { STEPS_MAX } from '#conditions/values/evaluation-budget.ts'
+import { PARSED_BYTE_STEPS } from '#conditions/values/step-costs.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, withoutAttributes } from '#model/decision.ts'
 import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'

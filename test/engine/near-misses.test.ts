@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { NEAR_MISS_ROLES_MAX, NEAR_MISS_STEPS_MAX, NEAR_MISSES_MAX } from '#engine/explanation.ts'
 import type { Change } from '#model/change.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import {
   assign,
   heldBy,

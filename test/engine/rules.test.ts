@@ -1,10 +1,10 @@
 /** Decisions by rules (conditions.md 1.5, 4 and 6), by every engine and the oracle. */
 import { describe, expect, test } from 'vitest'
 import type { Attributes, Change, ConditionSetPut, RuleChange } from '#model/change.ts'
-import { type Path, readPath } from '#conditions/paths.ts'
+import { type Path, readPath } from '#conditions/values/paths.ts'
 import { ValuesOfQuestion } from '#conditions/question-values.ts'
-import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { STEPS_MAX } from '#conditions/values/evaluation-budget.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import type { QueryContext, Query, SentAttributes } from '#model/decision.ts'
 import {
   assignInTenant,

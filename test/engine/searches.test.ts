@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Engine, InstanceFilter, KeyPage } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import {
   viewerBelow,
   assign,

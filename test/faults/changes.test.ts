@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startedNodes } from '../support/nodes.ts'
-import { startedRedis } from '../support/redis-server.ts'
+import { startedRedis } from '../support/processes/redis-server.ts'
 import { ChangeStream } from '#testing/requests/change-stream.ts'
 import { orders } from './support/nodes-on-wires.ts'
 

@@ -1,7 +1,7 @@
 /** The clock of a machine is set forward or back by a day. Durations are not affected. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { ApiKey } from '#model/wire/api-key.ts'
+import type { ApiKey } from '#model/wire/organization/api-key.ts'
 import { ADMIN_KEY, type Client, question } from '#testing/processes/running-service.ts'
 import { settableClock } from './support/clock-of-nodes.ts'
 import { isReady } from './support/node-process.ts'

@@ -4,8 +4,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { loopbackWithFree } from '../support/loopback.ts'
-import { startedRedis } from '../support/redis-server.ts'
+import { loopbackWithFree } from '../support/processes/loopback.ts'
+import { startedRedis } from '../support/processes/redis-server.ts'
 import { freePort } from '#testing/processes/free-port.ts'
 import type { RedisProcess } from '#testing/processes/redis-process.ts'
 import { type Answer, Client, FACTS, question } from '#testing/processes/running-service.ts'

@@ -4,8 +4,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { AuditEntry } from '#model/wire/audit.ts'
-import { startedRedis } from '../support/redis-server.ts'
+import type { AuditEntry } from '#model/wire/organization/audit.ts'
+import { startedRedis } from '../support/processes/redis-server.ts'
 import { type Client, type Envelope, FACTS, question } from '#testing/processes/running-service.ts'
 import { settableClock } from './support/clock-of-nodes.ts'
 import { NodeProcess } from './support/node-process.ts'

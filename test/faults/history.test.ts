@@ -5,8 +5,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { CuttingProxy } from '../support/cutting-proxy.ts'
-import { startedRedis } from '../support/redis-server.ts'
+import { CuttingProxy } from '../support/processes/cutting-proxy.ts'
+import { startedRedis } from '../support/processes/redis-server.ts'
 import type { RedisProcess } from '#testing/processes/redis-process.ts'
 import { isReady, NodeProcess } from './support/node-process.ts'
 import { type NodesOnWires, orders, startNodesOnWires } from './support/nodes-on-wires.ts'

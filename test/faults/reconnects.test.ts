@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { follows, startStoreNode, type StoreNode } from '../store/redis-nodes.ts'
+import { follows, startStoreNode, type StoreNode } from '../store/redis/redis-nodes.ts'
 import { bytes, commitOf, shown } from '../store/toy-rows.ts'
-import { CuttingProxy } from '../support/cutting-proxy.ts'
-import { startedRedis } from '../support/redis-server.ts'
+import { CuttingProxy } from '../support/processes/cutting-proxy.ts'
+import { startedRedis } from '../support/processes/redis-server.ts'
 
 const NODES = 50
 /** Each node has one connection for commands and one for pub/sub. */

@@ -1,5 +1,5 @@
 /** The tables of conditions.md 5: values of tests of one attribute, for each implementation. */
-import { parsedJson } from '#model/json-numbers.ts'
+import { parsedJson } from '#model/text/json-numbers.ts'
 import type { JsonObject, Roots } from '#testing/oracle/conditions/roots.ts'
 import type { Truth } from '#testing/oracle/conditions/truth.ts'
 

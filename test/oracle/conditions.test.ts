@@ -1,10 +1,13 @@
 /** Vectors, tables and grammar of conditions.md for the oracle, for condition trees and for compiled code. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { truthOf } from '#testing/oracle/conditions/conditions.ts'
-import type { StoredInstances } from '#testing/oracle/conditions/conditions.ts'
-import { mergedRoots } from '#testing/oracle/conditions/roots.ts'
-import type { JsonObject, QuestionParts, Roots } from '#testing/oracle/conditions/roots.ts'
+import { truthOf, type StoredInstances } from '#testing/oracle/conditions/conditions.ts'
+import {
+  mergedRoots,
+  type JsonObject,
+  type QuestionParts,
+  type Roots,
+} from '#testing/oracle/conditions/roots.ts'
 import type { Truth } from '#testing/oracle/conditions/truth.ts'
 import { compiledTruth, type ValueSource, withTime } from '#testing/engines/compiled-conditions.ts'
 import { truth, wrong } from '../conditions/read.ts'

@@ -4,7 +4,7 @@ import { AccessChanges, type AccessLimits, ACCESS_LIMITS } from '#engine/access-
 import type { AccessChange } from '#model/access-change.ts'
 import { Reach } from '#engine/shared-index/reach.ts'
 import type { Change, Permission } from '#model/change.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { type History, histories } from '#testing/oracle/random-history.ts'

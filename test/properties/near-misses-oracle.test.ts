@@ -5,7 +5,7 @@ import { type DerivationStep, NEAR_MISSES_MAX, type NearMiss } from '#engine/exp
 import type { InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import { type EffectiveRole, Oracle } from '#testing/oracle/oracle.ts'
 import { type History, histories } from '#testing/oracle/random-history.ts'
 import { StateView } from '#testing/oracle/current-state.ts'

@@ -18,12 +18,10 @@
 import { describe, expect, test } from 'vitest'
 import { truthOf } from '#testing/oracle/conditions/conditions.ts'
 import { OPERATORS } from '#testing/oracle/conditions/operators.ts'
-import { isObject, mergedRoots } from '#testing/oracle/conditions/roots.ts'
-import type { JsonObject, Roots } from '#testing/oracle/conditions/roots.ts'
+import { isObject, mergedRoots, type JsonObject, type Roots } from '#testing/oracle/conditions/roots.ts'
 import type { Truth } from '#testing/oracle/conditions/truth.ts'
 import { USUAL, questionParts, storedAmong } from '#testing/oracle/random-attributes.ts'
-import { cases } from '#testing/oracle/random-conditions.ts'
-import type { Case } from '#testing/oracle/random-conditions.ts'
+import { cases, type Case } from '#testing/oracle/random-conditions.ts'
 import { fixedValues, holdsFor } from './seeded.ts'
 
 const TRUTHS: readonly Truth[] = ['true', 'false', 'unknown']

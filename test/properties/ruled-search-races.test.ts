@@ -1,7 +1,7 @@
 /** Searches with rules while facts, sets and attributes change between any two reads of the index. */
 import { expect, test, vi } from 'vitest'
 import type { KeyPage } from '#engine/engine.ts'
-import { ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
+import { ConsistentReads } from '#engine/shared-index/schema/consistent-reads.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { type Page, searchResources, searchUsers } from '#testing/engines/listed.ts'
 import { ListingEngine, SharedEngine } from '#testing/engines/shared-engine.ts'

@@ -1,7 +1,7 @@
 /** Calls of every method of the official client, except for those that are excluded with a reason. */
 import type { Permit, UsersApi } from 'permitio'
 import { expect, test } from 'vitest'
-import { permitAt, permitOfNewService } from '../support/permit-client.ts'
+import { permitAt, permitOfNewService } from '../support/calls/permit-client.ts'
 import { ADMIN_KEY } from '#testing/processes/running-service.ts'
 
 const PLUMBING = 'internal to the client: does not call a service'

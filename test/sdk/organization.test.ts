@@ -1,7 +1,7 @@
 /** Projects, environments and keys through the official client, and a decision in a new environment. */
 import { describe, expect, test } from 'vitest'
 import { PermitContextError, type Permit } from 'permitio'
-import { permitAt, type PermitOptions, statusOfRefusal } from '../support/permit-client.ts'
+import { permitAt, type PermitOptions, statusOfRefusal } from '../support/calls/permit-client.ts'
 import { ADMIN_KEY, type Client, startedService } from '#testing/processes/running-service.ts'
 
 interface Organization {

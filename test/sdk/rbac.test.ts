@@ -1,7 +1,7 @@
 /** Roles in tenants with the official client of the commercial service. */
 import { describe, expect, test } from 'vitest'
-import { loopbackWithFree, SDK_OPA_PORT } from '../support/loopback.ts'
-import { MODES, permitOfNewService } from '../support/permit-client.ts'
+import { loopbackWithFree, SDK_OPA_PORT } from '../support/processes/loopback.ts'
+import { MODES, permitOfNewService } from '../support/calls/permit-client.ts'
 
 describe.each(MODES)('a newspaper with the client, $mode', ({ options }) => {
   test('assigns roles, checks access and deletes everything', async () => {

@@ -1,7 +1,7 @@
 /** Derived roles with the official client: a studio has albums, and albums have songs. */
 import type { Permit } from 'permitio'
 import { describe, expect, test } from 'vitest'
-import { MODES, permitOfNewService } from '../support/permit-client.ts'
+import { MODES, permitOfNewService } from '../support/calls/permit-client.ts'
 
 /** studio → album → song. One album role has a guard on all its derivations, another on one derivation. */
 async function createModel({ api }: Permit): Promise<void> {

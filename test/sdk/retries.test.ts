@@ -2,8 +2,8 @@
 import { type IRetryConfig, type Permit, RETRYABLE_STATUS_CODES } from 'permitio'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
-import { holdStarts } from '../support/held-start.ts'
-import { permitAt, permitOfNewService, statusOfRefusal } from '../support/permit-client.ts'
+import { holdStarts } from '../support/processes/held-start.ts'
+import { permitAt, permitOfNewService, statusOfRefusal } from '../support/calls/permit-client.ts'
 import { API_KEY, startedService } from '#testing/processes/running-service.ts'
 
 const HOST = '127.0.0.1'

@@ -1,7 +1,7 @@
 /** Change streams with large commits and many readers: bounded memory, and no missing events. */
 import { expect, onTestFinished, test } from 'vitest'
-import { EventReader, type StreamEvent } from '#cli/event-stream.ts'
-import { SOMEBODY } from '#decisions/decision-pool.ts'
+import { EventReader, type StreamEvent } from '#cli/session/event-stream.ts'
+import { SOMEBODY } from '#model/caller.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import type { ChangeBatch } from '#management/changes/change-channel.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
@@ -9,8 +9,8 @@ import { ChangeSubscription } from '#management/changes/change-subscription.ts'
 import { CommitEventSource } from '#management/changes/commit-event-source.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { parsePosition } from '#management/changes/stream-position.ts'
-import { FairScheduler, type TimeShare } from '#management/commands/fair-scheduler.ts'
-import { CHANGE_NOUNS } from '#model/wire/change-event.ts'
+import { FairScheduler, type TimeShare } from '#scheduling/fair-scheduler.ts'
+import { CHANGE_NOUNS } from '#model/wire/content/change-event.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
 /** A time share that grants time to a step only when the test calls `give`. */

@@ -1,11 +1,11 @@
 /** Changes of many parts yield between the parts, so that other requests run in between. */
 import { expect, test } from 'vitest'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { putRolesInBulk } from '#management/schema/bulk-roles.ts'
 import { deleteAction } from '#management/schema/actions.ts'
 import { replaceResource } from '#management/schema/resources.ts'
 import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
-import type { WriteContext } from '#management/commands/context.ts'
+import type { WriteContext } from '#management/drafts/context.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const PARTS = 200

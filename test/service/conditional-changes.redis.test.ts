@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { type Answer, type Client, FACTS, memberPath, SCHEMA } from '#testing/processes/running-service.ts'
 import { startedNodes } from '../support/nodes.ts'
-import { sharedLink, sharedRedis } from '../support/redis-server.ts'
+import { sharedLink, sharedRedis } from '../support/processes/redis-server.ts'
 
 const redis = await sharedRedis()
 const direct = await sharedLink(redis)

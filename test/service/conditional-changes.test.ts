@@ -1,9 +1,8 @@
 /** A conditional change conflicts with concurrent changes of the rows that its condition reads. */
 import { expect, test } from 'vitest'
-import type { WriteContext } from '#management/commands/context.ts'
-import { isResumable } from '#management/commands/resumable.ts'
-import type { GrantCondition } from '#management/commands/preconditions.ts'
-import { conditional } from '#management/environment/conditional.ts'
+import type { WriteContext, GrantCondition } from '#management/drafts/context.ts'
+import { isResumable, runAtOnce } from '#scheduling/resumable.ts'
+import { conditional } from '#management/conditional/conditional.ts'
 import {
   type OperationInput,
   type OperationName,
@@ -13,7 +12,6 @@ import {
   type WriteOperation,
   writeOperations,
 } from '#management/environment/operations.ts'
-import { runAtOnce } from '#model/resumable.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 type Others = () => Promise<unknown>

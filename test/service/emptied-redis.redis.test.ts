@@ -1,7 +1,7 @@
 /** Starts on a Redis that has lost all its data. */
 import { readdirSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
-import { sharedLink } from '../support/redis-server.ts'
+import { sharedLink } from '../support/processes/redis-server.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import { question, startedService, storeDirectory } from '#testing/processes/running-service.ts'
 

@@ -1,6 +1,6 @@
 /** A Redis that is full or denies a permission. */
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { sharedLink } from '../support/redis-server.ts'
+import { sharedLink } from '../support/processes/redis-server.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import { FACTS, type Problem, startedService, storeDirectory } from '#testing/processes/running-service.ts'
 

@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAccessEngine } from '#composition/node/access-engine.ts'
-import { SOMEBODY } from '#decisions/decision-pool.ts'
+import { SOMEBODY } from '#model/caller.ts'
 import { AccessEventSource } from '#management/changes/access-event-source.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
-import { FairScheduler } from '#management/commands/fair-scheduler.ts'
+import { FairScheduler } from '#scheduling/fair-scheduler.ts'
 import { AccessIndex } from '#replica/access-index.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { openStore } from '#store/open/open-store.ts'
 
 const filter = new ChangeFilter({ effective: ['document:read'] })
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { assignGroup } from '#management/groups/group-nesting.ts'
 import { addGroupRole } from '#management/groups/group-roles.ts'
-import { YIELD_ROWS } from '#management/commands/resumable.ts'
+import { YIELD_ROWS } from '#scheduling/resumable.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const GROUPS = 10 * YIELD_ROWS

@@ -1,10 +1,9 @@
 /** A long read yields to other requests. It omits the rows that these requests remove. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { RecordReader } from '#management/commands/record-reader.ts'
-import { YIELD_ROWS } from '#management/commands/resumable.ts'
-import { listRoleAssignments } from '#management/facts/assignments/role-assignment-lists.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { RecordReader } from '#management/drafts/record-reader.ts'
+import { YIELD_ROWS, runAtOnce } from '#scheduling/resumable.ts'
+import { listRoleAssignments } from '#management/facts/role-assignment-lists.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
 const users = Array.from({ length: 3 * YIELD_ROWS }, (_, number) => `u${number}`)

@@ -15,7 +15,7 @@ import { basename, dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { openStore } from '#store/open/open-store.ts'
 import { createLog } from '#telemetry/log.ts'
 import { SavedIndexFiles } from '../../src/composition/process/saved-index-files.ts'
 import {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkDataFile } from '#store/lmdb/data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import { directory } from './journals.ts'
+import { directory } from './journal/journals.ts'
 
 const PAGE = 4_096
 const { readSync } = fs

@@ -1,7 +1,7 @@
 /** Process of `full-disk.test.ts`: commits until two commits are refused, and prints the outcome as JSON. */
 import { writeSync } from 'node:fs'
 import type { AuthzError } from '#model/errors.ts'
-import { openStore } from '#store/open-store.ts'
+import { openStore } from '#store/open/open-store.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
 
 /** Without this handler, the signal of the limit would end the process. With the handler, the write fails. */

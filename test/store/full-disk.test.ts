@@ -3,8 +3,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openStore } from '#store/open-store.ts'
-import { directory } from './journals.ts'
+import { openStore } from '#store/open/open-store.ts'
+import { directory } from './journal/journals.ts'
 import { commitOf, everyone, scannedKeys, toyRule } from './toy-rows.ts'
 
 const WRITER = join(import.meta.dirname, 'full-disk-writer.ts')

@@ -6,11 +6,11 @@ import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
 import type { Commit } from '#store/ledger.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { DurableMark, HandedCommits } from '#store/embedded/log-feed.ts'
-import { LocalCopy } from '#store/redis/local-copy.ts'
+import { LocalCopy } from '#store/redis/copy/local-copy.ts'
 import { LARGE_ROWS, WriteThread } from '#store/large-writes/write-thread.ts'
 import type { LedgerUnderTest } from './ledger-under-test.ts'
 import { describeKind, onLmdb, openLedger } from './embedded-ledgers.ts'
-import { directory, writeThread } from './journals.ts'
+import { directory, writeThread } from './journal/journals.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
 
 /** A thread that makes all commits, because each counts as large. */

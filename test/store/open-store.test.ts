@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { openStore } from '#store/open-store.ts'
+import { openStore } from '#store/open/open-store.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { bytes, commitOf, everyone, toyRule } from './toy-rows.ts'
 

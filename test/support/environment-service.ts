@@ -2,9 +2,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
-import { Draft } from '#management/commands/draft.ts'
+import { Draft } from '#management/drafts/draft.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { openStore } from '#store/open/open-store.ts'
 import { runtimeServicesWith } from './runtime-services.ts'
 
 export const scope = {

@@ -5,10 +5,10 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { CuttingProxy } from './cutting-proxy.ts'
+import { CuttingProxy } from './processes/cutting-proxy.ts'
 import { pause } from '#testing/processes/pause.ts'
 import type { RedisUnderTest } from '#testing/processes/redis-process.ts'
-import { sharedDirectory } from './shared-directory.ts'
+import { sharedDirectory } from './processes/shared-directory.ts'
 
 type Settings = NonNullable<Parameters<typeof startedService>[0]>
 

@@ -1,11 +1,11 @@
 /** The rows and operations of an organization without open environments. */
 import { onTestFinished } from 'vitest'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { Organization } from '#management/organization/organization.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { openStore } from '#store/open/open-store.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { runtimeServicesWith } from './runtime-services.ts'
 

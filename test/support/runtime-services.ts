@@ -1,6 +1,6 @@
 /** Runtime services of tests: the real clocks and random values, and no listeners. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 
 /** `others` replace the default services. */
 export function runtimeServicesWith(others: Partial<RuntimeServices> = {}): RuntimeServices {

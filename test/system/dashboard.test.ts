@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { LIMIT_NAMES } from '#model/errors.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { documentOf } from '../../packaging/documents.ts'
-import { askedIn } from '../support/promql.ts'
+import { askedIn } from '../support/documents/promql.ts'
 import { question, sharedService } from '#testing/processes/running-service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

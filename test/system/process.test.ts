@@ -1,7 +1,7 @@
 /** A process of the service is started, killed, started again and stopped. */
 import { expect, test } from 'vitest'
 import { Client, FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
-import { processWith } from '../support/started-process.ts'
+import { processWith } from '../support/processes/started-process.ts'
 
 test('a process keeps acknowledged writes when it is killed, and shuts down cleanly on SIGINT and SIGTERM', async () => {
   const cwd = storeDirectory()

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { settings } from '#config/config.ts'
 import { readConfig } from '#config/read-config.ts'
-import { requireStoreUrl } from '#store/open-store.ts'
+import { requireStoreUrl } from '#store/open/open-store.ts'
 import { API_KEY, storeDirectory } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 

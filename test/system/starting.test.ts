@@ -1,7 +1,7 @@
 /** A service during startup, as seen by callers with a valid key. */
 import { expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
-import { holdStarts } from '../support/held-start.ts'
+import { holdStarts } from '../support/processes/held-start.ts'
 import { API_KEY, question, startedService } from '#testing/processes/running-service.ts'
 
 const HOST = '127.0.0.1'

@@ -5,14 +5,14 @@ import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { longBodiesBytesMax, SegmentedBytes, SegmentStock } from '#http/edge/body-segments.ts'
 import { AuthzError } from '#model/errors.ts'
-import { FairQueue } from '#model/fair-queue.ts'
+import { FairQueue } from '#scheduling/fair-queue.ts'
 import type { BodyOutcome, BodyWork } from '#decisions/body-reading.ts'
 import { BodyPool } from '#threads/pool/body-pool.ts'
 import { withoutSecrets } from '../../src/config/config.ts'
 import { readConfig } from '../../src/config/read-config.ts'
 import { WORKER_URLS } from '../../src/composition/process/worker-urls.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
-import { documentReaders } from '../support/document-readers.ts'
+import { documentReaders } from '../support/documents/document-readers.ts'
 
 const readers = documentReaders('one', 'other')
 

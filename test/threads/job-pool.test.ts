@@ -16,7 +16,7 @@ import {
   RANGE_WORDS,
 } from '#model/packed-queries.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
 import { readWith } from '#decisions/sliced-job.ts'
 import { createDeadline, StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'

@@ -1,8 +1,8 @@
 /** Change streams in an HTTP thread with blocked sockets. */
 import { expect, onTestFinished, test } from 'vitest'
-import { EventReader } from '#cli/event-stream.ts'
+import { EventReader } from '#cli/session/event-stream.ts'
 import { LiveAnswer } from '#http/edge/live-answer.ts'
-import { StreamScheduler } from '#http/edge/stream-scheduler.ts'
+import { StreamScheduler } from '#scheduling/stream-scheduler.ts'
 import type { Wire } from '#http/edge/wire.ts'
 import { LiveStreams } from '#threads/channel/live-streams.ts'
 import type { FromHttpThread } from '#threads/channel/messages.ts'

@@ -1,6 +1,6 @@
 /** Evaluates a compiled condition. Also evaluates its negation, to distinguish false from unknown. */
-import { readInstant } from '#conditions/instants.ts'
-import type { TruthName } from '#conditions/truth.ts'
+import { readInstant } from '#conditions/values/instants.ts'
+import type { TruthName } from '#conditions/values/truth.ts'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
 import { type Lookup, nameOf } from '#engine/shared-index/check/merged-values.ts'
 import { AskedRules } from '#engine/shared-index/check/rule-values.ts'

@@ -13,7 +13,7 @@ import type {
   UserQuestion,
 } from '#engine/engine.ts'
 import type { Attributes } from '#model/change.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 
 type WithAttributes<Entry> = Omit<Entry, 'attributes'> & { readonly attributes: Attributes | null }
 

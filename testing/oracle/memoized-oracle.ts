@@ -1,8 +1,7 @@
 /** The oracle, with a cache of each user's roles, which is valid until facts change. */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
-import { Oracle } from './oracle.ts'
-import type { EffectiveRole } from './oracle.ts'
+import { Oracle, type EffectiveRole } from './oracle.ts'
 
 export class MemoizedOracle {
   readonly oracle = new Oracle()

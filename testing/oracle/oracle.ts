@@ -6,9 +6,8 @@
  * takes polynomial time in the number of facts, because the code is kept simple.
  */
 import type { Change, InstanceKey } from '#model/change.ts'
-import { DEFAULT_TENANT } from '#model/decision.ts'
-import type { QueryContext, Query } from '#model/decision.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
+import { DEFAULT_TENANT, type QueryContext, type Query } from '#model/decision.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
 import { truthOf } from './conditions/conditions.ts'
 import { mergedRoots } from './conditions/roots.ts'
 import { CurrentFacts, sameInstance } from './current-facts.ts'

@@ -8,7 +8,7 @@ import type { SingleReader } from '#http/bytes/single-reader.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/routing/json.ts'
 import { Shape } from '#http/routing/shape.ts'
 import type { Query } from '#model/decision.ts'
-import { type AllowedQuery, BulkAuthorizationQuery } from '#model/wire/decision.ts'
+import { type AllowedQuery, BulkAuthorizationQuery } from '#model/wire/decisions/decision.ts'
 import { Random } from '#testing/data/random.ts'
 import { differingAttributes, judgeReader, perhapsBent, written } from './mutated-bodies.ts'
 

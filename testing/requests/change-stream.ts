@@ -1,7 +1,7 @@
 /** Client of the change stream of an environment, over HTTP. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { EventReader, type StreamEvent } from '#cli/event-stream.ts'
+import { EventReader, type StreamEvent } from '#cli/session/event-stream.ts'
 
 /** An event with its parsed data. */
 export interface ReadEvent extends StreamEvent {

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { runAtOnce } from '#model/resumable.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
 import { ask, groupRelation } from '#testing/data/dataset.ts'
 import type { Random } from '#testing/data/random.ts'
 import {

@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs'
 import { chmod, open, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { readBackup } from '#cli/backup-file.ts'
-import type { Command } from '#cli/command.ts'
+import { readBackup } from './backup-file.ts'
+import type { Command } from '#cli/session/command.ts'
 
 export const backupCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(

@@ -1,15 +1,15 @@
 /** `verdict bulk`: evaluates many checks from a file with few requests. */
 import { Check } from 'typebox/schema'
-import { type Api, ask, foreignAnswer } from '#cli/api.ts'
-import type { Command } from '#cli/command.ts'
-import { EXIT, UsageError } from '#cli/exit-codes.ts'
-import { linesOf, FILE_ARGUMENT } from '#cli/input.ts'
-import type { OnProgress } from '#cli/output.ts'
-import { questionBody, type SingleQuestion } from '#cli/question.ts'
-import { parsedJson } from '#model/json-numbers.ts'
-import { QuestionAttributes } from '#model/model-file.ts'
+import { type Api, ask, foreignAnswer } from '#cli/session/api.ts'
+import type { Command } from '#cli/session/command.ts'
+import { EXIT, UsageError } from '#cli/session/exit-codes.ts'
+import { linesOf, FILE_ARGUMENT } from '#cli/session/input.ts'
+import type { OnProgress } from '#cli/session/output.ts'
+import { questionBody, type SingleQuestion } from '#cli/questions/question.ts'
+import { parsedJson } from '#model/text/json-numbers.ts'
+import { QuestionAttributes } from '#model/wire/content/model-file.ts'
 import { AttributeMap } from '#model/wire/building-blocks.ts'
-import { BulkAllowedResult } from '#model/wire/decision.ts'
+import { BulkAllowedResult } from '#model/wire/decisions/decision.ts'
 
 /** Number of checks per request. It is below the default limit of the service. */
 const QUESTIONS_PER_REQUEST = 1_000

@@ -1,9 +1,9 @@
 /** `verdict check`: evaluates one check. The exit code is the decision. */
-import { ask } from '#cli/api.ts'
-import type { Command } from '#cli/command.ts'
-import { EXIT } from '#cli/exit-codes.ts'
-import { questionArguments, questionBody, questionOf, attributeArguments } from '#cli/question.ts'
-import { AllowedResult } from '#model/wire/decision.ts'
+import { ask } from '#cli/session/api.ts'
+import type { Command } from '#cli/session/command.ts'
+import { EXIT } from '#cli/session/exit-codes.ts'
+import { questionArguments, questionBody, questionOf, attributeArguments } from '#cli/questions/question.ts'
+import { AllowedResult } from '#model/wire/decisions/decision.ts'
 
 export const checkCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(

@@ -1,11 +1,11 @@
 /** `verdict env`: manages the environments of a project. */
-import { ask } from '#cli/api.ts'
-import type { Command } from '#cli/command.ts'
-import { deleteNamed, YES_OPTION } from '#cli/deletion.ts'
-import { environmentsIn } from '#cli/named-places.ts'
-import type { Session } from '#cli/session.ts'
-import { ApiKey } from '#model/wire/api-key.ts'
-import { Environment, EnvironmentStats } from '#model/wire/environment.ts'
+import { ask } from '#cli/session/api.ts'
+import type { Command } from '#cli/session/command.ts'
+import { deleteNamed, YES_OPTION } from './deletion.ts'
+import { environmentsIn } from './named-places.ts'
+import type { Session } from '#cli/session/session.ts'
+import { ApiKey } from '#model/wire/organization/api-key.ts'
+import { Environment, EnvironmentStats } from '#model/wire/organization/environment.ts'
 
 const ENVIRONMENT = {
   type: 'string',

@@ -1,20 +1,20 @@
 /** `verdict explain`: evaluates one check and explains the decision. */
-import { ask } from '#cli/api.ts'
-import type { Command } from '#cli/command.ts'
-import { ApiError, EXIT } from '#cli/exit-codes.ts'
-import type { Output } from '#cli/output.ts'
-import { ruleTexts } from '#cli/explained-rules.ts'
-import { nearMissTexts } from '#cli/near-misses.ts'
+import { ask } from '#cli/session/api.ts'
+import type { Command } from '#cli/session/command.ts'
+import { ApiError, EXIT } from '#cli/session/exit-codes.ts'
+import type { Output } from '#cli/session/output.ts'
+import { ruleTexts } from '#cli/questions/explained-rules.ts'
+import { nearMissTexts } from '#cli/questions/near-misses.ts'
 import {
   questionArguments,
   questionBody,
   questionOf,
   attributeArguments,
   type SingleQuestion,
-} from '#cli/question.ts'
-import type { Session } from '#cli/session.ts'
-import { unknownNames } from '#cli/unknown-names.ts'
-import { ExplainedResult } from '#model/wire/decision.ts'
+} from '#cli/questions/question.ts'
+import type { Session } from '#cli/session/session.ts'
+import { unknownNames } from '#cli/grants/unknown-names.ts'
+import { ExplainedResult } from '#model/wire/decisions/decision.ts'
 
 export const explainCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(

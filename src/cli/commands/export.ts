@@ -2,11 +2,11 @@
 import { chmod, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { ApiError } from '#cli/exit-codes.ts'
-import type { Command } from '#cli/command.ts'
-import { FILE_ARGUMENT } from '#cli/input.ts'
-import type { OnProgress } from '#cli/output.ts'
-import type { Session } from '#cli/session.ts'
+import { ApiError } from '#cli/session/exit-codes.ts'
+import type { Command } from '#cli/session/command.ts'
+import { FILE_ARGUMENT } from '#cli/session/input.ts'
+import type { OnProgress } from '#cli/session/output.ts'
+import type { Session } from '#cli/session/session.ts'
 
 /**
  * Matches the last line of an export, which contains the number of lines before it. If this line is missing,

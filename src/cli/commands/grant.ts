@@ -1,8 +1,8 @@
 /** `verdict grant`: grants one role to one user or group, with or without an expiration time. */
-import { changeGrant } from '#cli/change-grant.ts'
-import type { Command } from '#cli/command.ts'
-import { expiryArguments, expiryOf } from '#cli/grant-expiry.ts'
-import { grantArguments, grantOf, grantText, shownGrant } from '#cli/grants.ts'
+import { changeGrant } from '#cli/grants/change-grant.ts'
+import type { Command } from '#cli/session/command.ts'
+import { expiryArguments, expiryOf } from '#cli/grants/grant-expiry.ts'
+import { grantArguments, grantOf, grantText, shownGrant } from '#cli/grants/grants.ts'
 
 export const grantCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(

@@ -1,11 +1,11 @@
 /** `verdict import`: replaces the content of an environment by an export. */
 import { open } from 'node:fs/promises'
-import { resultOf } from '#cli/api.ts'
-import type { Command } from '#cli/command.ts'
-import { UsageError } from '#cli/exit-codes.ts'
-import { checkedBytesOf, FILE_ARGUMENT } from '#cli/input.ts'
-import type { OnProgress } from '#cli/output.ts'
-import { CONTENT_TYPE, ImportResult } from '#model/wire/environment-content.ts'
+import { resultOf } from '#cli/session/api.ts'
+import type { Command } from '#cli/session/command.ts'
+import { UsageError } from '#cli/session/exit-codes.ts'
+import { checkedBytesOf, FILE_ARGUMENT } from '#cli/session/input.ts'
+import type { OnProgress } from '#cli/session/output.ts'
+import { CONTENT_TYPE, ImportResult } from '#model/wire/content/environment-content.ts'
 
 const MEBIBYTE = 1_048_576
 

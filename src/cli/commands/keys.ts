@@ -1,11 +1,11 @@
 /** `verdict keys`: manages the API keys that the caller's key has access to. */
-import { ask, request } from '#cli/api.ts'
-import type { Command } from '#cli/command.ts'
-import { UsageError } from '#cli/exit-codes.ts'
-import { namesOfPlaces } from '#cli/named-places.ts'
-import type { Session } from '#cli/session.ts'
+import { ask, request } from '#cli/session/api.ts'
+import type { Command } from '#cli/session/command.ts'
+import { UsageError } from '#cli/session/exit-codes.ts'
+import { namesOfPlaces } from './named-places.ts'
+import type { Session } from '#cli/session/session.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import { ApiKey, ApiKeyEnvelope } from '#model/wire/api-key.ts'
+import { ApiKey, ApiKeyEnvelope } from '#model/wire/organization/api-key.ts'
 
 const KEYS = '/v2/api-key'
 /** Maximum size of a page of keys. */

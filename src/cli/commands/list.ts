@@ -2,16 +2,16 @@
  * `verdict list`: lists the resources that a user can access, the users with access, and the permitted
  * actions.
  */
-import type { Command } from '#cli/command.ts'
-import { UsageError } from '#cli/exit-codes.ts'
+import type { Command } from '#cli/session/command.ts'
+import { UsageError } from '#cli/session/exit-codes.ts'
 import {
   ARGUMENT,
   type AttributesAndContext,
   attributeArguments,
   attributesAndContext,
-} from '#cli/question.ts'
-import { search, type SearchedPart, type SearchQuestion } from '#cli/search.ts'
-import type { Session } from '#cli/session.ts'
+} from '#cli/questions/question.ts'
+import { search, type SearchedPart, type SearchQuestion } from '#cli/questions/search.ts'
+import type { Session } from '#cli/session/session.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 
 export const listCommand: Command = ({ usage, description }, parser, run) =>

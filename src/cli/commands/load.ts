@@ -2,14 +2,14 @@
  * `verdict load`: adds the facts, condition sets and rules in a file to an environment. Objects that already
  * exist are updated or stay unchanged. Therefore a load that was interrupted can be repeated.
  */
-import { type Api, request, resultOf } from '#cli/api.ts'
+import { type Api, request, resultOf } from '#cli/session/api.ts'
 import { stat } from 'node:fs/promises'
-import type { Command } from '#cli/command.ts'
-import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
-import { ApiError, RefusedError, UsageError } from '#cli/exit-codes.ts'
-import { type InputLine, linesOf, FILE_ARGUMENT } from '#cli/input.ts'
-import { ConditionSet } from '#model/wire/condition-set.ts'
-import type { ContentConditionSet, ContentLine } from '#model/wire/environment-content.ts'
+import type { Command } from '#cli/session/command.ts'
+import { contentLineOf, ContentLineError } from './content-line.ts'
+import { ApiError, RefusedError, UsageError } from '#cli/session/exit-codes.ts'
+import { type InputLine, linesOf, FILE_ARGUMENT } from '#cli/session/input.ts'
+import { ConditionSet } from '#model/wire/schema/condition-set.ts'
+import type { ContentConditionSet, ContentLine } from '#model/wire/content/environment-content.ts'
 
 type Fact = Extract<
   ContentLine,

@@ -1,10 +1,10 @@
 /** `verdict project`: manages the projects that the caller's key has access to. */
-import { ask } from '#cli/api.ts'
-import type { Command } from '#cli/command.ts'
-import { deleteNamed, YES_OPTION } from '#cli/deletion.ts'
-import { environmentsIn, projectsIn } from '#cli/named-places.ts'
-import type { Session } from '#cli/session.ts'
-import { Project } from '#model/wire/project.ts'
+import { ask } from '#cli/session/api.ts'
+import type { Command } from '#cli/session/command.ts'
+import { deleteNamed, YES_OPTION } from './deletion.ts'
+import { environmentsIn, projectsIn } from './named-places.ts'
+import type { Session } from '#cli/session/session.ts'
+import { Project } from '#model/wire/organization/project.ts'
 
 const PROJECT = { type: 'string', demandOption: true, describe: 'project, by key or id' } as const
 

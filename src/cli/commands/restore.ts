@@ -5,9 +5,9 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type BackupSink, readBackup } from '#cli/backup-file.ts'
-import type { Command } from '#cli/command.ts'
-import { UsageError } from '#cli/exit-codes.ts'
+import { type BackupSink, readBackup } from './backup-file.ts'
+import type { Command } from '#cli/session/command.ts'
+import { UsageError } from '#cli/session/exit-codes.ts'
 
 export const restoreCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(

@@ -1,7 +1,7 @@
 /** `verdict revoke`: revokes one role of one user or group. */
-import { changeGrant } from '#cli/change-grant.ts'
-import type { Command } from '#cli/command.ts'
-import { grantArguments, grantOf, grantText, shownGrant } from '#cli/grants.ts'
+import { changeGrant } from '#cli/grants/change-grant.ts'
+import type { Command } from '#cli/session/command.ts'
+import { grantArguments, grantOf, grantText, shownGrant } from '#cli/grants/grants.ts'
 
 export const revokeCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(

@@ -2,8 +2,8 @@
  * Entry of `verdict serve` in the help. The command does not reach this code, because the program starts the
  * service before it parses the arguments (`src/verdict.js`).
  */
-import type { Command } from '#cli/command.ts'
-import { UsageError } from '#cli/exit-codes.ts'
+import type { Command } from '#cli/session/command.ts'
+import { UsageError } from '#cli/session/exit-codes.ts'
 
 export const serveCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(

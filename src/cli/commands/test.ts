@@ -1,7 +1,7 @@
 /** `verdict test`: runs the tests in model files. The tests use the real engine, in this process. */
-import type { Command } from '#cli/command.ts'
-import { ModelFileError, EXIT } from '#cli/exit-codes.ts'
-import { modelTextOf } from '#cli/input.ts'
+import type { Command } from '#cli/session/command.ts'
+import { ModelFileError, EXIT } from '#cli/session/exit-codes.ts'
+import { modelTextOf } from '#cli/session/input.ts'
 import { type StepWarning, warningsText } from '#cli/model-file/apply-plan.ts'
 import type { TestOutcome } from '#cli/model-file/expectations.ts'
 import { KnownNames } from '#cli/model-file/known-names.ts'
@@ -9,7 +9,7 @@ import { ModelSource } from '#cli/model-file/model-source.ts'
 import { checkedModel } from '#cli/model-file/read-model-file.ts'
 import { performDryRun } from '#cli/model-file/dry-run.ts'
 import { desiredState } from '#cli/model-file/desired-state.ts'
-import { failedIn, testLines } from '#cli/test-report.ts'
+import { failedIn, testLines } from '#cli/model-file/test-report.ts'
 
 export const testCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(

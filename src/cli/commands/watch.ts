@@ -1,8 +1,8 @@
 /** `verdict watch`: prints the changes of an environment, one line per change, until the user stops it. */
-import type { Command } from '#cli/command.ts'
-import { EXIT, UsageError } from '#cli/exit-codes.ts'
-import type { Session } from '#cli/session.ts'
-import { watchedChanges } from '#cli/watched-changes.ts'
+import type { Command } from '#cli/session/command.ts'
+import { EXIT, UsageError } from '#cli/session/exit-codes.ts'
+import type { Session } from '#cli/session/session.ts'
+import { watchedChanges } from './watched-changes.ts'
 
 const LIST = { type: 'string' } as const
 

@@ -3,9 +3,9 @@
  * perform.
  */
 import { Check } from 'typebox/schema'
-import { type Api, type ApiAnswer, Done, resultOf } from '#cli/api.ts'
-import { ApiError } from '#cli/exit-codes.ts'
-import { SetRulesCreated } from '#model/wire/set-rule.ts'
+import { type Api, type ApiAnswer, Done, resultOf } from '#cli/session/api.ts'
+import { ApiError } from '#cli/session/exit-codes.ts'
+import { SetRulesCreated } from '#model/wire/schema/set-rule.ts'
 import type { PlannedRequest, Step } from './plan-step.ts'
 
 /**

@@ -1,12 +1,12 @@
 /** Compares the expectations in a model file with the decisions of a service. */
-import { type Api, ask } from '#cli/api.ts'
-import { ruleTexts } from '#cli/explained-rules.ts'
-import { nearMissTexts } from '#cli/near-misses.ts'
-import { questionBody, type AttributesAndContext, type SingleQuestion } from '#cli/question.ts'
-import { search, type SearchedPart, type SearchQuestion } from '#cli/search.ts'
+import { type Api, ask } from '#cli/session/api.ts'
+import { ruleTexts } from '#cli/questions/explained-rules.ts'
+import { nearMissTexts } from '#cli/questions/near-misses.ts'
+import { questionBody, type AttributesAndContext, type SingleQuestion } from '#cli/questions/question.ts'
+import { search, type SearchedPart, type SearchQuestion } from '#cli/questions/search.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import type { ModelTest, Question } from '#model/model-file.ts'
-import { ExplainedResult } from '#model/wire/decision.ts'
+import type { ModelTest, Question } from '#model/wire/content/model-file.ts'
+import { ExplainedResult } from '#model/wire/decisions/decision.ts'
 
 /** One expectation and its result. */
 export interface ExpectationOutcome {

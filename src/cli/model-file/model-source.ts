@@ -19,8 +19,8 @@ import {
   Scalar,
   visit,
 } from 'yaml'
-import { ModelFileError } from '#cli/exit-codes.ts'
-import { jsonNumber } from '#model/json-numbers.ts'
+import { ModelFileError } from '#cli/session/exit-codes.ts'
+import { jsonNumber } from '#model/text/json-numbers.ts'
 import { type Finding, FINDINGS_MAX } from './findings.ts'
 import { LocatedValue, type ValuePath } from './located-value.ts'
 

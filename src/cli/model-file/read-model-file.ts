@@ -1,7 +1,7 @@
 /** Reads a self-contained model file, which is a file that defines all names to which it refers. */
-import type { ModelFile } from '#model/model-file.ts'
-import { formFindings } from './checks/check-form.ts'
-import { nameFindings } from './checks/check-names.ts'
+import type { ModelFile } from '#model/wire/content/model-file.ts'
+import { formFindings } from './check-form.ts'
+import { nameFindings } from './check-names.ts'
 import type { Finding } from './findings.ts'
 import { KnownNames } from './known-names.ts'
 import { ModelSource } from './model-source.ts'

@@ -3,7 +3,7 @@
  * Otherwise the ledger commits the rows.
  */
 import { ContentShapes } from '#http/routing/content-shapes.ts'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { type ContentLoader, LedgerLoader } from '#management/content/content-loader.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'

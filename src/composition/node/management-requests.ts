@@ -2,7 +2,7 @@
  * Receives management requests from the HTTP threads. Until the environments are loaded, each request fails
  * with `NOT_READY`.
  */
-import type { WaitingClient } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#model/caller.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type {
   ManagementAnswer,

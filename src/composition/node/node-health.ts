@@ -1,7 +1,7 @@
 /** Health state of this node, as reported by the health routes of its HTTP threads. */
 import { type NodeState, STARTING } from '#decisions/questions/node-state.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { CommitOutcome } from '#management/commands/runtime-services.ts'
+import type { CommitOutcome } from '#management/drafts/runtime-services.ts'
 
 export class NodeHealth {
   readonly #onChange: (state: NodeState) => void

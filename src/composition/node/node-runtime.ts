@@ -1,7 +1,7 @@
 /** Provides the clock, ids and randomness of this process to services. */
 import { randomBytes } from 'node:crypto'
 import type { Config } from '#config/config.ts'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { PURPOSE, Seal } from '#secrets/seal.ts'
 import { commitIds } from '#composition/process/commit-ids.ts'
 import { TimeOrderedIds } from '#composition/process/time-ordered-ids.ts'

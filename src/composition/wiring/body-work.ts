@@ -4,7 +4,7 @@
  */
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ThreadSettings } from '#config/config.ts'
-import { nobodyWaits } from '#decisions/sliced-reads.ts'
+import { nobodyWaits } from '#scheduling/sliced-reads.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { joined } from '#http/edge/body-segments.ts'
 import { encodeReply } from '#http/message/answer.ts'

@@ -1,8 +1,8 @@
 /** Opens an environment on this node, and handles faults in it. */
 import type { CatchUps } from '#management/changes/catch-ups.ts'
-import type { ReadQueues } from '#management/commands/read-queues.ts'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
-import type { FairScheduler } from '#management/commands/fair-scheduler.ts'
+import type { ReadQueues } from '#scheduling/read-queues.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
+import type { FairScheduler } from '#scheduling/fair-scheduler.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import type { KnownEnvironment, Organization } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'

@@ -3,12 +3,12 @@
  * imports.
  */
 import type { Config } from '#config/config.ts'
-import { ReadQueues } from '#management/commands/read-queues.ts'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
-import { FairScheduler } from '#management/commands/fair-scheduler.ts'
+import { ReadQueues } from '#scheduling/read-queues.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
+import { FairScheduler } from '#scheduling/fair-scheduler.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
-import { AuditRetention } from '#management/content/audit-retention.ts'
+import { AuditRetention } from '#management/audit/audit-retention.ts'
 import { ManagementService } from '#management/management-service.ts'
 import { EnvironmentCopies } from '#management/organization/environment-copies.ts'
 import { EnvironmentImports } from '#management/organization/environment-imports.ts'

@@ -1,6 +1,6 @@
 /** Opens the organization of this node from its own store. */
 import type { Config } from '#config/config.ts'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { Organization, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'

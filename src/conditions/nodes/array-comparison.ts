@@ -1,5 +1,5 @@
 /** `array_subset`, `array_superset`, `array_intersect`: compare two arrays as sets (conditions.md 5.5). */
-import type { ListOperand } from '#conditions/operands.ts'
+import type { ListOperand } from '#conditions/values/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 /** Relation that the attribute must have to the operand. */

@@ -1,5 +1,5 @@
 /** `array_contains`: tests whether an element of the attribute equals the operand (conditions.md 5.5). */
-import type { Operand } from '#conditions/operands.ts'
+import type { Operand } from '#conditions/values/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export interface ArrayContains extends Leaf {

@@ -1,6 +1,6 @@
 /** `array_len_equals` and related operators: compare the number of elements (conditions.md 5.5). */
-import type { Literal, Reference } from '#conditions/operands.ts'
-import { comparable } from '#conditions/values.ts'
+import type { Literal, Reference } from '#conditions/values/operands.ts'
+import { comparable } from '#conditions/values/values.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export type LengthRelation = 'equal' | 'above' | 'below'

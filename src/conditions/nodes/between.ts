@@ -1,7 +1,7 @@
 /**
  * `between`: tests that a value is not below the first bound and not above the second (conditions.md 5.4).
  */
-import { itemsOf, type Literal, type Reference } from '#conditions/operands.ts'
+import { itemsOf, type Literal, type Reference } from '#conditions/values/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 import { compareRanks, ORDERED, rankOf } from './ordering.ts'
 

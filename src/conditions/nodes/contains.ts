@@ -1,5 +1,5 @@
 /** `contains`: tests whether a text occurs in another text (conditions.md 5.6). */
-import type { Literal, Reference } from '#conditions/operands.ts'
+import type { Literal, Reference } from '#conditions/values/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export interface Contains extends Leaf {

@@ -1,5 +1,5 @@
 /** `equals`, `not-equals`: compare values deeply, without conversion (conditions.md 5.3). */
-import type { Operand } from '#conditions/operands.ts'
+import type { Operand } from '#conditions/values/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export interface Equality extends Leaf {

@@ -1,5 +1,5 @@
 /** `match`: tests whether a glob matches the whole text (conditions.md 5.6). */
-import { Glob } from '#conditions/globs.ts'
+import { Glob } from '#conditions/values/globs.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export interface GlobMatch extends Leaf {

@@ -2,7 +2,7 @@
  * Common parts of all tests of one attribute. The files in this folder parse tests, and `evaluate.ts`
  * evaluates them.
  */
-import type { Findings, ErrorLocation } from '#conditions/findings.ts'
+import type { Findings, ErrorLocation } from '#conditions/values/findings.ts'
 import {
   kindName,
   type ListOperand,
@@ -11,8 +11,8 @@ import {
   readOperand,
   readReference,
   type Reference,
-} from '#conditions/operands.ts'
-import type { AttributePath } from '#conditions/paths.ts'
+} from '#conditions/values/operands.ts'
+import type { AttributePath } from '#conditions/values/paths.ts'
 
 export interface Leaf {
   readonly path: AttributePath

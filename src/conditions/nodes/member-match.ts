@@ -4,7 +4,7 @@
  * stored attributes of these instances are tested.
  */
 import type { Leaf, UnreadLeaf } from './leaf.ts'
-import { isObject, memberOf } from '#conditions/values.ts'
+import { isObject, memberOf } from '#conditions/values/values.ts'
 
 export type Quantity = 'one' | 'any' | 'all'
 

@@ -1,5 +1,5 @@
 /** `in`: tests whether the whole attribute is an element of the operand (conditions.md 5.5). */
-import type { ListOperand } from '#conditions/operands.ts'
+import type { ListOperand } from '#conditions/values/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export interface Membership extends Leaf {

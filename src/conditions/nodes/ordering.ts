@@ -2,9 +2,9 @@
  * `less-than` and related operators: compare numbers with numbers and times with times, but no other values
  * (conditions.md 5.4).
  */
-import { compareInstants, type ParsedInstant, readInstant } from '#conditions/instants.ts'
-import type { Literal, Reference } from '#conditions/operands.ts'
-import { comparable } from '#conditions/values.ts'
+import { compareInstants, type ParsedInstant, readInstant } from '#conditions/values/instants.ts'
+import type { Literal, Reference } from '#conditions/values/operands.ts'
+import { comparable } from '#conditions/values/values.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export type OrderRelation = 'below' | 'below-or-equal' | 'above' | 'above-or-equal'

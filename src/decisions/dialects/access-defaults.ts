@@ -5,7 +5,7 @@
  * name. The versions of the AuthZEN conformance tests disagree about this case, and this behavior satisfies
  * both.
  */
-import type { EvaluationsRequest } from '#model/wire/access.ts'
+import type { EvaluationsRequest } from '#model/wire/decisions/access.ts'
 import type { EvaluationParts } from '#decisions/questions/request-attributes.ts'
 
 /** Members of a batch that its items can inherit. */

@@ -3,10 +3,10 @@
  * (`http/bytes`).
  */
 import type { SentAttributes } from '#model/decision.ts'
-import { parsedJson } from '#model/json-numbers.ts'
+import { parsedJson } from '#model/text/json-numbers.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
-import type { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
-import type { AllowedQuery } from '#model/wire/decision.ts'
+import type { EvaluationRequest, EvaluationsRequest } from '#model/wire/decisions/access.ts'
+import type { AllowedQuery } from '#model/wire/decisions/decision.ts'
 import { attributesOf } from './access-defaults.ts'
 import { AccessQueryContext, NativeQueryContext } from '#decisions/questions/request-attributes.ts'
 

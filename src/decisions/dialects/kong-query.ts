@@ -4,8 +4,8 @@
  */
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { readRequestUrl } from '#model/mapping-urls.ts'
-import type { AllowedQuery } from '#model/wire/decision.ts'
-import type { KongQuery } from '#model/wire/kong.ts'
+import type { AllowedQuery } from '#model/wire/decisions/decision.ts'
+import type { KongQuery } from '#model/wire/decisions/kong.ts'
 
 const VERSION = /^v\d+$/
 /** Resource type for the path `/`. */

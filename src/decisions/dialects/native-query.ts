@@ -1,6 +1,6 @@
 /** Converts the bodies of native decision requests to queries (native.md A.2). */
 import { BEFORE_RULES, type Query } from '#model/decision.ts'
-import type { AllowedQuery } from '#model/wire/decision.ts'
+import type { AllowedQuery } from '#model/wire/decisions/decision.ts'
 import { NativeQueryContext } from '#decisions/questions/request-attributes.ts'
 
 /**

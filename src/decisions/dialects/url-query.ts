@@ -1,8 +1,8 @@
 /** Converts a URL request to a query with the mapping rules of the environment (conditions.md 10.3). */
 import type { DecisionEngine } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { AllowedUrlQuery } from '#model/wire/allowed-url.ts'
-import type { AllowedQuery } from '#model/wire/decision.ts'
+import type { AllowedUrlQuery } from '#model/wire/decisions/allowed-url.ts'
+import type { AllowedQuery } from '#model/wire/decisions/decision.ts'
 
 /**
  * Returns the query, or null if no mapping rule matches; the check is then denied. The values of placeholders

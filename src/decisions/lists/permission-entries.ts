@@ -12,8 +12,8 @@ import type { InstanceKey, Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { QueryContext, Query } from '#model/decision.ts'
-import type { Resumable } from '#model/resumable.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
 import {
   bareTenants,
   EXPLAINED_MAX,

@@ -1,5 +1,5 @@
 /** Sorts in slices, because sorting a hundred thousand texts in one step would block other requests. */
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 
 /** Number of items that are sorted in one step, and of comparisons between two pauses. */
 const RUN = 512

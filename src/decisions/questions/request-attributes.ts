@@ -6,7 +6,7 @@ import type { QueryContext, JsonObject, SentAttributes } from '#model/decision.t
 import { mergedObjects } from '#model/merged-objects.ts'
 import { checkSent } from '#model/sent-ceilings.ts'
 import { attributesOfUser } from '#model/user-attributes.ts'
-import type { AllowedQuery } from '#model/wire/decision.ts'
+import type { AllowedQuery } from '#model/wire/decisions/decision.ts'
 
 type Sent = JsonObject | null | undefined
 

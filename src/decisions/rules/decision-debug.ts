@@ -5,7 +5,7 @@
 import type { Explanation, NearMiss } from '#engine/explanation.ts'
 import type { Expiration } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
-import type { AllowedQuery } from '#model/wire/decision.ts'
+import type { AllowedQuery } from '#model/wire/decisions/decision.ts'
 import { abacPart } from './rule-explanations.ts'
 
 /**

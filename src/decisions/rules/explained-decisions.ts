@@ -2,7 +2,7 @@
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { RuleDetail } from '#engine/explanation.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { reasonsOf, type ExplainedDecision } from './decision-debug.ts'
 import { explainRules } from './rule-explanations.ts'
 import { received, type SendableQuery } from '#decisions/questions/sendable-query.ts'

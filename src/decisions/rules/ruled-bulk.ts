@@ -5,7 +5,7 @@
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 
 /**
  * Number of condition steps per batch, which take about one millisecond. A batch is one query or several. A

@@ -2,11 +2,11 @@
 import type { DecisionEngine, TriedQuestion, WrittenConditions } from '#engine/engine.ts'
 import type { TriedConditions } from '#engine/explanation.ts'
 import type { SentAttributes } from '#model/decision.ts'
-import { jsonBytes } from '#model/json-text.ts'
+import { jsonBytes } from '#model/text/json-text.ts'
 import { TRIED_TESTS_BYTES_MAX } from '#model/limits.ts'
-import type { Resumable } from '#model/resumable.ts'
-import { explainedTestItem } from '#model/wire/explained-rule.ts'
-import type { ConditionTrial, TriedSample, TriedTest } from '#model/wire/tried-set.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { explainedTestItem } from '#model/wire/decisions/explained-rule.ts'
+import type { ConditionTrial, TriedSample, TriedTest } from '#model/wire/decisions/tried-set.ts'
 
 /** Number of tests that are written between two pauses. */
 const TESTS_AT_ONCE = 32

@@ -1,13 +1,18 @@
 /** Decides many queries in batches. All queries of a batch are decided on one state. */
 import type { Query } from '#model/decision.ts'
-import { type BatchCheck, UNKNOWN } from './check/batch-check.ts'
-import { type BatchSource, QuerySource } from './check/batch-source.ts'
-import { ALLOW, BUILD, type CheckOutcome } from './check/check.ts'
-import { BATCH_MAX } from './check/key-column.ts'
-import { type Attempt, type BatchSteps, QUESTION_STEPS, type RuleQuestions } from './check/rule-questions.ts'
-import type { ConsistentReads } from './consistent-reads.ts'
+import { type BatchCheck, UNKNOWN } from '#engine/shared-index/check/batch-check.ts'
+import { type BatchSource, QuerySource } from '#engine/shared-index/check/batch-source.ts'
+import { ALLOW, BUILD, type CheckOutcome } from '#engine/shared-index/check/check.ts'
+import { BATCH_MAX } from '#engine/shared-index/check/key-column.ts'
+import {
+  type Attempt,
+  type BatchSteps,
+  QUESTION_STEPS,
+  type RuleQuestions,
+} from '#engine/shared-index/check/rule-questions.ts'
+import type { ConsistentReads } from '#engine/shared-index/schema/consistent-reads.ts'
 import type { RuledReads } from './ruled-reads.ts'
-import type { ListingParts } from './search/listings.ts'
+import type { ListingParts } from '#engine/shared-index/search/listings.ts'
 
 /** Number of attempts without the lock, before a batch takes the lock. */
 const ATTEMPTS = 3

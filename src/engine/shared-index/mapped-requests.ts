@@ -3,7 +3,7 @@ import type { MappedRequest } from '#engine/engine.ts'
 import { mappedBy } from '#engine/shared-index/mapping/mapping-match.ts'
 import type { MappingView } from '#engine/shared-index/mapping/mapping-view.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
-import type { ConsistentReads } from './consistent-reads.ts'
+import type { ConsistentReads } from '#engine/shared-index/schema/consistent-reads.ts'
 
 /** Number of attempts without the lock, before a reader takes the lock. */
 const ATTEMPTS = 50

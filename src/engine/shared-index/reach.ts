@@ -10,12 +10,11 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
-import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
-import { emptySchema } from '#engine/shared-index/schema/schema-view.ts'
+import { type SchemaView, emptySchema } from '#engine/shared-index/schema/schema-view.ts'
 import { assigneesOf } from '#engine/shared-index/search/holdings.ts'
 import { tenantOf, typeOf } from '#engine/shared-index/search/listings.ts'
 import type { InstanceKey } from '#model/change.ts'
-import { ConsistentReads, type ReaderOptions } from './consistent-reads.ts'
+import { ConsistentReads, type ReaderOptions } from '#engine/shared-index/schema/consistent-reads.ts'
 
 const ATTEMPTS = 50
 

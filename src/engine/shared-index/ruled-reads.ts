@@ -4,11 +4,11 @@
  */
 import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
-import { sourceOf } from './check/batch-source.ts'
-import { BUILD } from './check/check.ts'
-import { type Attempt, type RuleQuestions, settled } from './check/rule-questions.ts'
-import { type AskedRules, NO_LOOKUPS } from './check/rule-values.ts'
-import type { ConsistentReads } from './consistent-reads.ts'
+import { sourceOf } from '#engine/shared-index/check/batch-source.ts'
+import { BUILD } from '#engine/shared-index/check/check.ts'
+import { type Attempt, type RuleQuestions, settled } from '#engine/shared-index/check/rule-questions.ts'
+import { type AskedRules, NO_LOOKUPS } from '#engine/shared-index/check/rule-values.ts'
+import type { ConsistentReads } from '#engine/shared-index/schema/consistent-reads.ts'
 
 /** Number of attempts without the lock, before a reader takes the lock. */
 const ATTEMPTS = 50

@@ -3,8 +3,7 @@
  * Otherwise, each candidate is decided by a check (`ruled-search/`).
  */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
-import type { BatchSource } from '#engine/shared-index/check/batch-source.ts'
-import { sourceOf } from '#engine/shared-index/check/batch-source.ts'
+import { type BatchSource, sourceOf } from '#engine/shared-index/check/batch-source.ts'
 import type { ResolvedQuery } from '#engine/shared-index/check/question.ts'
 import { Gathering } from '#engine/shared-index/check/rule-check.ts'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
@@ -24,9 +23,9 @@ import { KeyPages, NO_KEYS } from '#engine/shared-index/search/key-pages.ts'
 import { actionsOf } from '#engine/shared-index/search/listings.ts'
 import type { Search } from '#engine/shared-index/search/search.ts'
 import type { Query } from '#model/decision.ts'
-import type { Resumable } from '#model/resumable.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
-import type { ConsistentReads } from './consistent-reads.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
+import type { ConsistentReads } from '#engine/shared-index/schema/consistent-reads.ts'
 
 /** Number of attempts of a short read without the lock. */
 const ATTEMPTS = 50

@@ -10,8 +10,8 @@ import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import { tenantOf } from '#engine/shared-index/search/listings.ts'
-import type { Resumable } from '#model/resumable.ts'
-import type { ConsistentReads } from './consistent-reads.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import type { ConsistentReads } from '#engine/shared-index/schema/consistent-reads.ts'
 
 /**
  * `ATTEMPTS`: number of attempts without the lock, before a reader takes the lock. `WALK_ATTEMPTS`: number of

@@ -15,12 +15,12 @@ import { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import { reserveIfThere } from '#engine/shared-index/memory/allocator.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import { Regions } from '#engine/shared-index/memory/regions.ts'
-import type {
-  HashSecrets,
-  RegionSizes,
-  SchemaLocation,
-  SharedIndexHandle,
+import {
+  Regions,
+  type HashSecrets,
+  type RegionSizes,
+  type SchemaLocation,
+  type SharedIndexHandle,
 } from '#engine/shared-index/memory/regions.ts'
 import {
   beginSection,

@@ -1,14 +1,14 @@
 /**
  * Fields that the query readers know, for each dialect. The fields are derived from the schemas
- * (`model/wire/decision.ts`, `model/wire/access.ts`). This file defines which fields are texts of the query
- * and which fields conditions can read. The readers skip all other fields as JSON.
+ * (`model/wire/decisions/decision.ts`, `model/wire/decisions/access.ts`). This file defines which fields are
+ * texts of the query and which fields conditions can read. The readers skip all other fields as JSON.
  *
  * A schema must not contain requirements that the readers do not check. An assertion verifies this when the
  * module is loaded.
  */
 import type { TSchema } from 'typebox'
-import { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
-import { AllowedQuery } from '#model/wire/decision.ts'
+import { EvaluationRequest, EvaluationsRequest } from '#model/wire/decisions/access.ts'
+import { AllowedQuery } from '#model/wire/decisions/decision.ts'
 import { assert } from '#model/assert.ts'
 
 /** Names of the texts that make up a query. */

@@ -16,7 +16,7 @@ import { type Principal, shareOf } from '#model/principal.ts'
 import { BodyCollector } from './body-collector.ts'
 import { BodyPieces } from './body-pieces.ts'
 import type { ExchangeHost, Receiving } from './exchange-host.ts'
-import { LARGE_BODY_BYTES_MIN } from './request-scheduler.ts'
+import { LARGE_BODY_BYTES_MIN } from '#scheduling/request-scheduler.ts'
 import type { Wire, WireHead } from './wire.ts'
 
 /** The request whose body is received. */

@@ -16,7 +16,7 @@
  *   report that an earlier response was aborted. This report is ignored, because only the current wire is
  *   examined.
  */
-import type { RequestClient } from '#decisions/decision-pool.ts'
+import type { RequestClient } from '#model/caller.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import { RequestId } from '#http/message/request-id.ts'
 import type { ErrorFamily, RequestNames } from '#http/message/request-reply.ts'

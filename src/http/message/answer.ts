@@ -2,7 +2,7 @@
  * A response that is ready to be written. A reply is encoded before the first byte is sent. If it cannot be
  * encoded, the service can still send an error response.
  */
-import { jsonText } from '#model/json-text.ts'
+import { jsonText } from '#model/text/json-text.ts'
 import { isPrintableAscii } from './header-text.ts'
 import { LiveBytes } from '#management/changes/live-bytes.ts'
 import { LentJson, RawBytes, RawJson, RawPieces, type Reply } from './request-reply.ts'

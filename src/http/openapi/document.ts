@@ -4,7 +4,7 @@
  * routes are included automatically, unless they set `isDescribed` to false.
  */
 import type { Route } from '#http/routing/route.ts'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { VERSION } from '#model/version.ts'
 import { HeaderComponents } from './answer-headers.ts'
 import { type Components, operationOf } from './operation.ts'

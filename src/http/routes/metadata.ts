@@ -2,7 +2,7 @@
 import { CACHE_CONTROL } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
-import { Metadata } from '#model/wire/access.ts'
+import { Metadata } from '#model/wire/decisions/access.ts'
 
 const WELL_KNOWN = '/.well-known/authzen-configuration'
 

@@ -16,7 +16,7 @@
  * All checks throw synchronously. A reply is a promise only if the handler returns a promise, or if a
  * decision waits for a revision (`X-Min-Revision`).
  */
-import type { RequestClient } from '#decisions/decision-pool.ts'
+import type { RequestClient } from '#model/caller.ts'
 import { JSON_TYPE } from '#http/message/answer.ts'
 import { loggedId } from '#http/message/request-id.ts'
 import type { Call, HttpRequest, Reply, RequestNames } from '#http/message/request-reply.ts'

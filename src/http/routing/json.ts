@@ -9,8 +9,8 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { AuthzError } from '#model/errors.ts'
-import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/json-text.ts'
-import { parsedJson, TooManyLongNumbersError } from '#model/json-numbers.ts'
+import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/text/json-text.ts'
+import { parsedJson, TooManyLongNumbersError } from '#model/text/json-numbers.ts'
 import { JSON_DEPTH_MAX, LONG_NUMBERS_MAX } from '#model/limits.ts'
 
 /**

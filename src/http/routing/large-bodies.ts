@@ -4,7 +4,7 @@
  * thread reads it (`BYTES_HERE_MAX`).
  */
 import type { BodyOutcome, BodyReader, SharedBody } from '#decisions/body-reading.ts'
-import type { RequestClient } from '#decisions/decision-pool.ts'
+import type { RequestClient } from '#model/caller.ts'
 import { loggedId } from '#http/message/request-id.ts'
 import { RawBytes, type Reply, type RequestNames } from '#http/message/request-reply.ts'
 import type { Principal } from '#model/principal.ts'

@@ -5,7 +5,7 @@
  */
 import type { AccessChange } from '#model/access-change.ts'
 import type { Permission } from '#model/change.ts'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import type { AccessIndex } from '#replica/access-index.ts'
 import type { LogEntry } from '#store/ledger.ts'
 import { originOfEntry } from './change-events.ts'

@@ -7,8 +7,8 @@
  * cached parts have a memory limit (`HeldBytes`): if the space is needed, a reader that holds a part and does
  * not read is disconnected.
  */
-import { type ReadQueue, ReadQueues } from '#management/commands/read-queues.ts'
-import type { Slices } from '#management/commands/fair-scheduler.ts'
+import { type ReadQueue, ReadQueues } from '#scheduling/read-queues.ts'
+import type { Slices } from '#scheduling/fair-scheduler.ts'
 import type { LogEntry } from '#store/ledger.ts'
 import { type FilteredChange, OlderReleaseError, type SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'

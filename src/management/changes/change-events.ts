@@ -3,7 +3,7 @@
  * the log entry contains all data. The only exception is the key of a resource type whose role was changed by
  * the removal of another entity; `typeKeyOf` looks it up.
  */
-import { type EnvironmentScope, presentInstant } from '#management/commands/context.ts'
+import { type EnvironmentScope, presentInstant } from '#management/drafts/context.ts'
 import { EXPIRY } from '#management/facts/expiry.ts'
 import type { Change, Permission, TakenAlong } from '#model/change.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
@@ -16,7 +16,7 @@ import type {
   ChangeOrigin,
   ChangeVerb,
   RemovedWith,
-} from '#model/wire/change-event.ts'
+} from '#model/wire/content/change-event.ts'
 import { recordsBegin } from '#store/keyspace/keyspace.ts'
 import { decodeRecord } from '#store/keyspace/record-codec.ts'
 import { type LogEntry, isNewIn, type Row } from '#store/ledger.ts'

@@ -1,5 +1,5 @@
 /** Limits for the change streams that are open on this node: in total and per API key. */
-import type { WaitingClient } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#model/caller.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import { ChangeSubscription } from './change-subscription.ts'

@@ -9,9 +9,9 @@
  * Between two pieces, it stores only its place in a part of a commit. Readers share these parts
  * (`catch-ups.ts`).
  */
-import type { WaitingClient } from '#decisions/decision-pool.ts'
-import { abandoned } from '#management/commands/resumable.ts'
-import type { ResetReason } from '#model/wire/change-event.ts'
+import type { WaitingClient } from '#model/caller.ts'
+import { abandoned } from '#scheduling/sliced-work.ts'
+import type { ResetReason } from '#model/wire/content/change-event.ts'
 import type { LogEntry } from '#store/ledger.ts'
 import type { CatchUpReader, CommitPart } from './catch-ups.ts'
 import type { ChangeChannel } from './change-channel.ts'

@@ -1,5 +1,5 @@
 /** Reports what each commit changed, in the terms of the management API. */
-import type { EnvironmentScope } from '#management/commands/context.ts'
+import type { EnvironmentScope } from '#management/drafts/context.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import type { LogEntry } from '#store/ledger.ts'

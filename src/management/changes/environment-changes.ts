@@ -9,10 +9,10 @@
  * between two commits, because a channel sends a commit in several parts. If the history cannot be continued,
  * all readers receive a `reset`; events are never skipped silently.
  */
-import { Slices, type TimeShare } from '#management/commands/fair-scheduler.ts'
+import { Slices, type TimeShare } from '#scheduling/fair-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
-import type { ResetReason } from '#model/wire/change-event.ts'
+import type { ResetReason } from '#model/wire/content/change-event.ts'
 import type { LogEntry } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { type CatchUps, EnvironmentCatchUps } from './catch-ups.ts'

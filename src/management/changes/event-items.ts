@@ -8,10 +8,10 @@ import {
   presentScope,
   presentTimes,
   type EnvironmentScope,
-} from '#management/commands/context.ts'
-import { presentExpiry } from '#management/commands/fact-expiry.ts'
+} from '#management/drafts/context.ts'
+import { presentExpiry } from '#management/drafts/fact-expiry.ts'
 import { presentMappingRule } from '#management/schema/proxy-configs/mapping-rules.ts'
-import { keyOfNamedRule } from '#management/schema/set-rules/set-rules.ts'
+import { keyOfNamedRule } from '#management/schema/condition-sets/set-rules.ts'
 import type { AssignmentChange, Change, RuleChange, TupleChange } from '#model/change.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type {
@@ -35,12 +35,12 @@ import type {
   ToldRole,
   ToldTuple,
   ToldUser,
-} from '#model/wire/change-event.ts'
-import type { ProxyConfig } from '#model/wire/proxy-config.ts'
-import type { Relation } from '#model/wire/relation.ts'
-import type { RoleAssignment } from '#model/wire/role-assignment.ts'
-import type { SetRule } from '#model/wire/set-rule.ts'
-import type { Tenant } from '#model/wire/tenant.ts'
+} from '#model/wire/content/change-event.ts'
+import type { ProxyConfig } from '#model/wire/schema/proxy-config.ts'
+import type { Relation } from '#model/wire/schema/relation.ts'
+import type { RoleAssignment } from '#model/wire/facts/role-assignment.ts'
+import type { SetRule } from '#model/wire/schema/set-rule.ts'
+import type { Tenant } from '#model/wire/facts/tenant.ts'
 import type { Static } from 'typebox'
 
 type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>

@@ -1,16 +1,16 @@
 /**
- * Exports the content of an environment as lines of text (`model/wire/environment-content.ts`), from one
- * state. Facts are in creation order, so that an import creates the same lists. Rows that wait for their
+ * Exports the content of an environment as lines of text (`model/wire/content/environment-content.ts`), from
+ * one state. Facts are in creation order, so that an import creates the same lists. Rows that wait for their
  * purge are omitted.
  *
  * It reads the rows twice and keeps a table from id to key of every user and instance: O(rows).
  */
-import { presentInstant } from '#management/commands/context.ts'
-import { type DeadIds, isDead, pendingDeadIds } from '#management/commands/dead-ids.ts'
-import { RecordReader } from '#management/commands/record-reader.ts'
-import { exportedRules, exportedSets } from '#management/schema/condition-sets/exported-sets.ts'
-import { exportedProxyConfigs } from '#management/schema/proxy-configs/copied-proxy-configs.ts'
-import { type ExportedResource, resourceOf, roleOf } from '#management/schema/schema-export.ts'
+import { presentInstant } from '#management/drafts/context.ts'
+import { type DeadIds, isDead, pendingDeadIds } from '#store/keyspace/dead-ids.ts'
+import { RecordReader } from '#management/drafts/record-reader.ts'
+import { exportedRules, exportedSets } from '#management/schema/transfer/exported-sets.ts'
+import { exportedProxyConfigs } from '#management/schema/transfer/copied-proxy-configs.ts'
+import { type ExportedResource, resourceOf, roleOf } from '#management/schema/transfer/schema-export.ts'
 import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
 import type { RecordOf, TenantRecord } from '#model/records.ts'
 import {
@@ -20,7 +20,7 @@ import {
   type ContentLine,
   type ContentResource,
   RESOURCE_PARTS,
-} from '#model/wire/environment-content.ts'
+} from '#model/wire/content/environment-content.ts'
 import { IdTable } from '#replica/id-table.ts'
 import { idBytes, lists } from '#store/keyspace/keyspace.ts'
 import {

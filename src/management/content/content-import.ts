@@ -1,23 +1,22 @@
 /**
- * Converts lines of text (`model/wire/environment-content.ts`) to the rows of a new environment. It checks
- * the form of each line, that referenced entities were defined by earlier lines, and the rules of the schema.
- * It writes nothing.
+ * Converts lines of text (`model/wire/content/environment-content.ts`) to the rows of a new environment. It
+ * checks the form of each line, that referenced entities were defined by earlier lines, and the rules of the
+ * schema. It writes nothing.
  *
  * The schema is defined by the operation that copies use, on an empty draft, so that the same rules apply.
  * O(1) per line, with a table from key to id of every user and instance. The memory used by this and by the
  * consumer of the rows is estimated and limited.
  */
-import { checkAttributes } from '#management/commands/attribute-ceilings.ts'
-import { expiresAtIn } from '#management/commands/fact-expiry.ts'
-import { YIELD_ROWS } from '#management/commands/resumable.ts'
+import { checkAttributes } from '#management/drafts/attribute-ceilings.ts'
+import { expiresAtIn } from '#management/drafts/fact-expiry.ts'
+import { YIELD_ROWS, type Resumable, runAtOnce } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import { parsedJson } from '#model/json-numbers.ts'
-import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/json-text.ts'
+import { parsedJson } from '#model/text/json-numbers.ts'
+import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/text/json-text.ts'
 import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
 import type { StoredRecord } from '#model/records.ts'
-import { type Resumable, runAtOnce } from '#model/resumable.ts'
-import type { ContentKind, ContentLine } from '#model/wire/environment-content.ts'
+import type { ContentKind, ContentLine } from '#model/wire/content/environment-content.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { RowPut } from '#store/ledger.ts'

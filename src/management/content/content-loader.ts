@@ -3,7 +3,7 @@
  * fills the store of an environment that is not open with the rows that lines of text describe.
  */
 import { AuthzError } from '#model/errors.ts'
-import { runInSlices, SLICE_MS } from '#model/resumable.ts'
+import { runInSlices, SLICE_MS } from '#scheduling/resumable.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger, RowPut } from '#store/ledger.ts'
 import type { Store } from '#store/store.ts'

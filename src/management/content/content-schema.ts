@@ -2,17 +2,16 @@
  * Converts the schema lines of an import to records. All of them are defined together by the operation that
  * copies use, on an empty draft, so that the same rules apply.
  */
-import { presentInstant } from '#management/commands/context.ts'
-import { Draft } from '#management/commands/draft.ts'
-import { YIELD_ROWS } from '#management/commands/resumable.ts'
+import { presentInstant } from '#management/drafts/context.ts'
+import { Draft } from '#management/drafts/draft.ts'
+import { YIELD_ROWS, type Resumable } from '#scheduling/resumable.ts'
 import { checkStored } from '#management/schema/condition-sets/checked-conditions.ts'
-import type { ExportedConditionSet } from '#management/schema/condition-sets/exported-sets.ts'
+import type { ExportedConditionSet } from '#management/schema/transfer/exported-sets.ts'
 import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
-import type { ExportedSchema } from '#management/schema/schema-export.ts'
-import { importSchema } from '#management/schema/schema-import.ts'
+import type { ExportedSchema } from '#management/schema/transfer/schema-export.ts'
+import { importSchema } from '#management/schema/transfer/schema-import.ts'
 import { checkSchemaSize } from '#management/schema/schema-size.ts'
 import type { RelationRecord, RoleRecord, StoredRecord } from '#model/records.ts'
-import type { Resumable } from '#model/resumable.ts'
 import {
   CARRIER_OF,
   type CarrierKind,
@@ -23,7 +22,7 @@ import {
   type ContentRole,
   type ContentRule,
   RESOURCE_PARTS,
-} from '#model/wire/environment-content.ts'
+} from '#model/wire/content/environment-content.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { View } from '#store/view.ts'
 import { invalid, repeated, unknown } from './content-errors.ts'

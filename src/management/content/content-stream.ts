@@ -2,9 +2,9 @@
  * Long responses and bodies as a sequence of pieces. The reader requests each piece and thereby controls the
  * speed.
  */
-import { FairScheduler, type TimeShare } from '#management/commands/fair-scheduler.ts'
+import { FairScheduler, type TimeShare } from '#scheduling/fair-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
-import { SLICE_MS } from '#model/resumable.ts'
+import { SLICE_MS } from '#scheduling/resumable.ts'
 
 export interface PieceSource {
   /** The next bytes; null at the end. Calls must not overlap. Rejects if the stream fails. */

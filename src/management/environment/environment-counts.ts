@@ -1,6 +1,6 @@
 /** Numbers of entities in an environment (native.md B.13). */
-import type { ReadContext } from '#management/commands/context.ts'
-import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import type { ReadContext } from '#management/drafts/context.ts'
+import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
 export interface EnvironmentCounts {

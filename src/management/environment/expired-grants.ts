@@ -13,9 +13,9 @@ import {
   type ListedPlace,
   NAMES_BYTES_MAX,
 } from '#management/facts/expiry.ts'
-import { isRetryable } from '#management/commands/retryable-errors.ts'
+import { isRetryable } from '#management/drafts/retryable-errors.ts'
 import type { Change } from '#model/change.ts'
-import { jsonBytes } from '#model/json-text.ts'
+import { jsonBytes } from '#model/text/json-text.ts'
 
 /** Maximum number of expired grants in memory; further ones are found by scanning the lists. */
 const PENDING_MAX = 100_000

@@ -11,11 +11,11 @@
  * remove data that does not fit into the index. The environment is opened again after a growing pause, or
  * soon after a commit. The pauses limit the share of the process that these attempts use.
  */
-import type { EnvironmentScope } from '#management/commands/context.ts'
+import type { EnvironmentScope } from '#management/drafts/context.ts'
 import type { CatchUps } from '#management/changes/catch-ups.ts'
-import type { ReadQueue } from '#management/commands/read-queues.ts'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
-import type { TimeShare } from '#management/commands/fair-scheduler.ts'
+import type { ReadQueue } from '#scheduling/read-queues.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
+import type { TimeShare } from '#scheduling/fair-scheduler.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'

@@ -6,11 +6,11 @@
  * durable in order. After a crash, rows of lost batches are found again, because the purge's own row is
  * deleted with the last of its rows.
  */
-import { pendingDeadIds } from '#management/commands/dead-ids.ts'
-import { Draft } from '#management/commands/draft.ts'
-import { PieceSize } from '#management/commands/piece-size.ts'
-import { purgePiece } from '#management/commands/removal.ts'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
+import { pendingDeadIds } from '#store/keyspace/dead-ids.ts'
+import { Draft } from '#management/drafts/draft.ts'
+import { PieceSize } from '#scheduling/piece-size.ts'
+import { purgePiece } from '#management/drafts/removal.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
 import { COMMIT_ATTEMPTS_MAX, REMOVALS_PENDING_MAX } from '#model/limits.ts'
 import { lists } from '#store/keyspace/keyspace.ts'

@@ -2,15 +2,15 @@
  * Deletes the rows of expired grants, which the index already ignores. This is done by the service and not by
  * a caller: the audit entry states that the grants expired. If several nodes try, only one commit is made.
  */
-import { addServiceEntry } from '#management/commands/audit.ts'
-import { presentInstant, type WriteContext } from '#management/commands/context.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
-import { findAssignment, partsOf, removeAssignment } from '#management/facts/assignments/role-assignments.ts'
-import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
-import { findTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
+import { addServiceEntry } from '#management/audit/audit.ts'
+import { presentInstant, type WriteContext } from '#management/drafts/context.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { findAssignment, partsOf, removeAssignment } from './role-assignments.ts'
+import { instanceKeyOf } from './resource-instances.ts'
+import { findTuple, removeTuple } from './relationship-tuples.ts'
 import { assert } from '#model/assert.ts'
 import type { Attributes, Change, InstanceKey } from '#model/change.ts'
-import { jsonBytes } from '#model/json-text.ts'
+import { jsonBytes } from '#model/text/json-text.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { AssignmentRecord, InstanceRecord, TupleRecord } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'

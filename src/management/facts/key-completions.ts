@@ -3,21 +3,21 @@
  * is needed. The number of examined rows is small and bounded. The operation never pauses for other work:
  * after a pause, it would have to wait for the long reads of the environment, which could take seconds.
  */
-import type { ReadContext } from '#management/commands/context.ts'
-import { findType } from '#management/commands/lookups.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { ReadContext } from '#management/drafts/context.ts'
+import { findType } from '#management/drafts/lookups.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { assert } from '#model/assert.ts'
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { COMPLETION_RESOURCES_MAX, COMPLETION_ROWS_MAX, COMPLETIONS_DEFAULT } from '#model/limits.ts'
 import type { RecordOf, UserRecord } from '#model/records.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
 import type {
   CompletedKind,
   KeyCompletion,
   KeyCompletions,
   KeyCompletionsQuery,
-} from '#model/wire/key-completion.ts'
+} from '#model/wire/facts/key-completion.ts'
 import { lists, recordsBegin, rowKeys, typeNamedIn } from '#store/keyspace/keyspace.ts'
 
 /** A row counts as one examined row per started block of this many bytes. */

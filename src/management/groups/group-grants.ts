@@ -3,9 +3,9 @@
  * role still exists and is still derived from `member` over that relation. Inherited roles and `member`
  * itself are not listed.
  */
-import { findRole } from '#management/commands/lookups.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
+import { findRole } from '#management/drafts/lookups.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import type { InstanceRecord, Instant, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { Group } from './group-lookup.ts'

@@ -2,9 +2,9 @@
  * Finds groups for the other group operations. A group is an instance that is marked as a group, with its
  * type and its `member` role.
  */
-import type { WriteContext } from '#management/commands/context.ts'
-import { findRole, findType } from '#management/commands/lookups.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { WriteContext } from '#management/drafts/context.ts'
+import { findRole, findType } from '#management/drafts/lookups.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { addRole } from '#management/schema/roles.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'

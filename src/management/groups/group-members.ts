@@ -2,21 +2,21 @@
  * Members of a group (native.md B.3): users with a direct `member` assignment on it, regardless of how it was
  * created.
  */
-import type { ReadContext, WriteContext } from '#management/commands/context.ts'
-import { findRole, requireTenant, requireUser } from '#management/commands/lookups.ts'
-import { type Page, pageFrom, pageOfLists } from '#management/commands/paging.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
+import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { findRole, requireTenant, requireUser } from '#management/drafts/lookups.ts'
+import { type Page, pageFrom, pageOfLists } from '#management/paging/paging.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import {
   findAssignment,
   grantAssignment,
   removeAssignment,
   tenantOfInstance,
-} from '#management/facts/assignments/role-assignments.ts'
-import { checkExpiry, expiresAtIn, presentExpiry } from '#management/commands/fact-expiry.ts'
+} from '#management/facts/role-assignments.ts'
+import { checkExpiry, expiresAtIn, presentExpiry } from '#management/drafts/fact-expiry.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import type { GroupMemberBody, GroupRead, GroupUser } from '#model/wire/group.ts'
+import type { GroupMemberBody, GroupRead, GroupUser } from '#model/wire/facts/group.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { ensureMemberRole, MEMBER_ROLE, requireGroup } from './group-lookup.ts'
 import { presentGroup } from './group-presenter.ts'

@@ -4,12 +4,12 @@
  * nesting. Each relation is created with the derivation entry that gives it its meaning. Both are removed
  * with the last tuple (native.md C.5).
  */
-import type { WriteContext } from '#management/commands/context.ts'
-import type { Draft } from '#management/commands/draft.ts'
-import { findRole } from '#management/commands/lookups.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import { takesAway } from '#management/commands/removal.ts'
-import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import type { WriteContext } from '#management/drafts/context.ts'
+import type { Draft } from '#management/drafts/draft.ts'
+import { findRole } from '#management/drafts/lookups.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import { takesAway } from '#management/drafts/removal.ts'
+import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { addRelation } from '#management/schema/relations.ts'
 import { isSameDerivation } from '#management/schema/role-rules.ts'
 import { putRole } from '#management/schema/roles.ts'

@@ -2,7 +2,7 @@
  * Roles that are granted to a group on an instance (native.md B.3, C.3, C.4). Each grant is a tuple over the
  * relation of that role.
  */
-import type { ReadContext, WriteContext } from '#management/commands/context.ts'
+import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
 import {
   findType,
   locateInstanceOf,
@@ -10,19 +10,19 @@ import {
   requireRole,
   requireTenant,
   requireType,
-} from '#management/commands/lookups.ts'
-import { type Page, pageFrom, takeInSlices, windowOf } from '#management/commands/paging.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
-import { tenantOfInstance } from '#management/facts/assignments/role-assignments.ts'
-import { checkExpiry, expiresAtIn, presentExpiry } from '#management/commands/fact-expiry.ts'
-import { addInstance } from '#management/facts/instances/resource-instances.ts'
-import { findTuple, grantTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
+} from '#management/drafts/lookups.ts'
+import { type Page, pageFrom, takeInSlices, windowOf } from '#management/paging/paging.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { tenantOfInstance } from '#management/facts/role-assignments.ts'
+import { checkExpiry, expiresAtIn, presentExpiry } from '#management/drafts/fact-expiry.ts'
+import { addInstance } from '#management/facts/resource-instances.ts'
+import { findTuple, grantTuple, removeTuple } from '#management/facts/relationship-tuples.ts'
 import { AuthzError } from '#model/errors.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { TypeRecord } from '#model/records.ts'
 import { isLongKey, type Paging } from '#model/wire/building-blocks.ts'
-import type { GroupAddRole, GroupRead, GroupRole, GroupRoleRemoval } from '#model/wire/group.ts'
+import type { GroupAddRole, GroupRead, GroupRole, GroupRoleRemoval } from '#model/wire/facts/group.ts'
 import { assignedRoles, countAssignedRoles, type GroupGrant } from './group-grants.ts'
 import { ensureMemberRole, requireGroup } from './group-lookup.ts'
 import { presentGroup } from './group-presenter.ts'

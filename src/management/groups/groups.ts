@@ -3,15 +3,15 @@
  * who hold the role `member` on it. This file creates, reads, lists and removes groups; members, roles and
  * nesting have separate files.
  */
-import type { ReadContext, WriteContext } from '#management/commands/context.ts'
-import { tenantFilter, typeFilter } from '#management/commands/fact-filters.ts'
-import { findRole, findType, findUser, requireTenant } from '#management/commands/lookups.ts'
-import { arrayOrEnvelope, type Page, pageOfLists } from '#management/commands/paging.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import { presentExpiry } from '#management/commands/fact-expiry.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
-import { type Filter, matchesAll, pageOfSelection, searchFilter } from '#management/commands/selection.ts'
-import { addInstance, removeInstance } from '#management/facts/instances/resource-instances.ts'
+import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { tenantFilter, typeFilter } from '#management/paging/fact-filters.ts'
+import { findRole, findType, findUser, requireTenant } from '#management/drafts/lookups.ts'
+import { arrayOrEnvelope, type Page, pageOfLists } from '#management/paging/paging.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import { presentExpiry } from '#management/drafts/fact-expiry.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { type Filter, matchesAll, pageOfSelection, searchFilter } from '#management/paging/selection.ts'
+import { addInstance, removeInstance } from '#management/facts/resource-instances.ts'
 import { addType } from '#management/schema/types.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -25,7 +25,7 @@ import type {
   GroupRecordsQuery,
   GroupsQuery,
   ListedGroup,
-} from '#model/wire/group.ts'
+} from '#model/wire/facts/group.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import {
   ensureMemberRole,

@@ -3,9 +3,9 @@
  * keys, and the key of a project manages those of its environments. The response that creates a secret
  * contains it. Later, only the secret of an environment's key can be read, by a key of the organization.
  */
-import { presentInstant } from '#management/commands/context.ts'
-import { matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
+import { presentInstant } from '#management/drafts/context.ts'
+import { matchesSearch, type Page, pageOfLists } from '#management/paging/paging.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import { API_KEYS_MAX } from '#model/limits.ts'
@@ -17,8 +17,8 @@ import type {
   ApiKeyPath,
   ApiKeyRotation,
   ApiKeysQuery,
-} from '#model/wire/api-key.ts'
-import type { EnvironmentPath } from '#model/wire/environment.ts'
+} from '#model/wire/organization/api-key.ts'
+import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import {
   mayTouch,

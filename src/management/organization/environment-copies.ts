@@ -6,12 +6,12 @@
  * removes it (`Organization.bootstrap`). It is filled in several commits. A copy into an existing environment
  * is one commit, so the row limit of a commit applies.
  */
-import type { AuditCaller, AuditedCall } from '#management/commands/audit.ts'
-import type { Answered } from '#management/commands/commit-draft.ts'
-import { Created } from '#management/commands/answer-marks.ts'
+import type { AuditCaller, AuditedCall } from '#management/audit/audit.ts'
+import type { Answered } from '#management/drafts/commit-draft.ts'
+import { Created } from '#management/operations/answer-marks.ts'
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
-import type { ExportedSchema } from '#management/schema/schema-export.ts'
-import type { SchemaImport } from '#management/schema/schema-import.ts'
+import type { ExportedSchema } from '#management/schema/transfer/schema-export.ts'
+import type { SchemaImport } from '#management/schema/transfer/schema-import.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { EnvironmentRecord } from '#model/records.ts'
@@ -22,7 +22,7 @@ import type {
   EnvironmentCreate,
   EnvironmentPath,
   EnvironmentStats,
-} from '#model/wire/environment.ts'
+} from '#model/wire/organization/environment.ts'
 import { environmentClosed } from '#replica/closed-environment.ts'
 import { addEnvironment, environmentAt, presentEnvironment, removeEnvironment } from './environments.ts'
 import type { OpenEnvironments } from './open-environments.ts'

@@ -12,9 +12,9 @@
  * acknowledged change is lost. This applies only to this node; with several nodes, clients must not write
  * during an import (`docs/redis.md`). The new environment has a different id.
  */
-import type { AuditCaller, AuditedCall } from '#management/commands/audit.ts'
-import type { Answered } from '#management/commands/commit-draft.ts'
-import type { AuditTransfer } from '#management/content/audit-transfer.ts'
+import type { AuditCaller, AuditedCall } from '#management/audit/audit.ts'
+import type { Answered } from '#management/drafts/commit-draft.ts'
+import type { AuditTransfer } from '#management/audit/audit-transfer.ts'
 import type { ContentLoader } from '#management/content/content-loader.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
@@ -22,8 +22,8 @@ import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { EnvironmentRecord } from '#model/records.ts'
 import type { Revision } from '#model/revision.ts'
-import type { ImportResult } from '#model/wire/environment-content.ts'
-import type { EnvironmentPath } from '#model/wire/environment.ts'
+import type { ImportResult } from '#model/wire/content/environment-content.ts'
+import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import { environmentClosed, replacementClosed } from '#replica/closed-environment.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { removeEnvironment } from './environments.ts'

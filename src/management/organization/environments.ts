@@ -2,10 +2,10 @@
  * Environments in the organization's records (native.md B.13). Their content is in separate stores, which
  * `open-environments.ts` opens and removes.
  */
-import { presentInstant, presentTimes } from '#management/commands/context.ts'
-import { pageOfLists } from '#management/commands/paging.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
-import { searchFilter } from '#management/commands/selection.ts'
+import { presentInstant, presentTimes } from '#management/drafts/context.ts'
+import { pageOfLists } from '#management/paging/paging.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { searchFilter } from '#management/paging/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import { COPY_MS_MAX, ENVIRONMENTS_MAX } from '#model/limits.ts'
 import type { EnvironmentRecord } from '#model/records.ts'
@@ -16,8 +16,8 @@ import type {
   EnvironmentsQuery,
   EnvironmentUpdate,
   EnvironmentWithEmail,
-} from '#model/wire/environment.ts'
-import type { ProjectPath } from '#model/wire/project.ts'
+} from '#model/wire/organization/environment.ts'
+import type { ProjectPath } from '#model/wire/organization/project.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { removeApiKeys } from './api-key-removal.ts'
 import { addApiKey } from './api-keys.ts'

@@ -6,7 +6,7 @@
  */
 import type { Instant } from '#model/records.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
-import { isRetryable } from '#management/commands/retryable-errors.ts'
+import { isRetryable } from '#management/drafts/retryable-errors.ts'
 import type { Organization } from './organization.ts'
 
 /** Interval of writing unsaved times. */

@@ -3,8 +3,8 @@
  * environments. The route defines who may call an operation; the lookups return only entities that the caller
  * may see.
  */
-import type { Draft } from '#management/commands/draft.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { Draft } from '#management/drafts/draft.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { EnvironmentRecord, Instant, OrganizationRecord, ProjectRecord } from '#model/records.ts'

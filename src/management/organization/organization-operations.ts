@@ -2,7 +2,7 @@
  * The table of operations on the organization itself. Like those on one environment, they are pure functions
  * of its records.
  */
-import { listAuditEntries } from '#management/commands/audit.ts'
+import { listAuditEntries } from '#management/audit/audit.ts'
 import {
   createApiKey,
   deleteApiKey,

@@ -2,12 +2,16 @@
  * Read operations on the organization. Every key may call them, because they return only the organization
  * itself, whose id `/v2/api-key/scope` also returns.
  */
-import { presentTimes } from '#management/commands/context.ts'
-import { pageOfArray } from '#management/commands/paging.ts'
-import { searchFilter } from '#management/commands/selection.ts'
+import { presentTimes } from '#management/drafts/context.ts'
+import { pageOfArray } from '#management/paging/paging.ts'
+import { searchFilter } from '#management/paging/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type { Organization, OrganizationPath, OrganizationsQuery } from '#model/wire/organization.ts'
+import type {
+  Organization,
+  OrganizationPath,
+  OrganizationsQuery,
+} from '#model/wire/organization/organization.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { type OrganizationReadContext, requireOrganization } from './organization-context.ts'
 

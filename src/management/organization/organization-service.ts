@@ -1,13 +1,14 @@
 /**
  * Runs the operations of the organization. A response is sent when the changes are in force in this process.
  */
-import { SOMEBODY, type WaitingClient } from '#decisions/decision-pool.ts'
-import { audited, type AuditCaller, type AuditedCall } from '#management/commands/audit.ts'
-import type { Answered } from '#management/commands/commit-draft.ts'
-import { RecordReader } from '#management/commands/record-reader.ts'
-import { type AnswerOf, drive, type Resumable } from '#management/commands/resumable.ts'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
-import { FairScheduler, type TimeShare } from '#management/commands/fair-scheduler.ts'
+import { SOMEBODY, type WaitingClient } from '#model/caller.ts'
+import { audited, type AuditCaller, type AuditedCall } from '#management/audit/audit.ts'
+import type { Answered } from '#management/drafts/commit-draft.ts'
+import { RecordReader } from '#management/drafts/record-reader.ts'
+import { drive } from '#scheduling/sliced-work.ts'
+import type { AnswerOf, Resumable } from '#scheduling/resumable.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
+import { FairScheduler, type TimeShare } from '#scheduling/fair-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Instant } from '#model/records.ts'

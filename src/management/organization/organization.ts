@@ -3,11 +3,11 @@
  * It is created at the first start; the operator's settings are applied at every start (native.md B.13,
  * D-35).
  */
-import { DraftCommits } from '#management/commands/commit-draft.ts'
-import type { EnvironmentScope } from '#management/commands/context.ts'
-import type { Draft } from '#management/commands/draft.ts'
-import { RecordReader } from '#management/commands/record-reader.ts'
-import type { RuntimeServices } from '#management/commands/runtime-services.ts'
+import { DraftCommits } from '#management/drafts/commit-draft.ts'
+import type { EnvironmentScope } from '#management/drafts/context.ts'
+import type { Draft } from '#management/drafts/draft.ts'
+import { RecordReader } from '#management/drafts/record-reader.ts'
+import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ApiKeyRecord, EnvironmentRecord, Instant, ProjectRecord } from '#model/records.ts'

@@ -1,19 +1,19 @@
 /** Operations on projects, which group environments (native.md B.13). */
-import { presentTimes } from '#management/commands/context.ts'
-import { pageOfLists } from '#management/commands/paging.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
-import { searchFilter } from '#management/commands/selection.ts'
+import { presentTimes } from '#management/drafts/context.ts'
+import { pageOfLists } from '#management/paging/paging.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { searchFilter } from '#management/paging/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import { PROJECTS_MAX } from '#model/limits.ts'
 import type { ProjectRecord } from '#model/records.ts'
-import type { EnvironmentCreate } from '#model/wire/environment.ts'
+import type { EnvironmentCreate } from '#model/wire/organization/environment.ts'
 import type {
   Project,
   ProjectCreate,
   ProjectPath,
   ProjectsQuery,
   ProjectUpdate,
-} from '#model/wire/project.ts'
+} from '#model/wire/organization/project.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { removeApiKeys } from './api-key-removal.ts'
 import { addEnvironment, removeEnvironment } from './environments.ts'

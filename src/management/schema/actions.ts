@@ -4,14 +4,14 @@ import {
   presentTimes,
   type ReadContext,
   type WriteContext,
-} from '#management/commands/context.ts'
-import { requireType } from '#management/commands/lookups.ts'
-import { pageOfArray } from '#management/commands/paging.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
-import { withAttributes } from '#management/commands/selection.ts'
+} from '#management/drafts/context.ts'
+import { requireType } from '#management/drafts/lookups.ts'
+import { pageOfArray } from '#management/paging/paging.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { withAttributes } from '#management/paging/selection.ts'
 import type { ActionRecord, TypeRecord } from '#model/records.ts'
-import type { Action, ActionCreate, ActionsQuery, ActionUpdate } from '#model/wire/action.ts'
+import type { Action, ActionCreate, ActionsQuery, ActionUpdate } from '#model/wire/schema/action.ts'
 import { removeActions } from './schema-removals.ts'
 import { checkPartIsNew, putType, requirePart, withPart } from './types.ts'
 

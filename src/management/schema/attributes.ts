@@ -7,11 +7,11 @@ import {
   presentTimes,
   type ReadContext,
   type WriteContext,
-} from '#management/commands/context.ts'
-import { pageOfArray } from '#management/commands/paging.ts'
+} from '#management/drafts/context.ts'
+import { pageOfArray } from '#management/paging/paging.ts'
 import { isBuiltInTypeKey, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import type { AttributeRecord, TypeRecord } from '#model/records.ts'
-import type { Attribute, AttributeCreate, AttributeUpdate } from '#model/wire/attribute.ts'
+import type { Attribute, AttributeCreate, AttributeUpdate } from '#model/wire/schema/attribute.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import {
   checkAttributeNames,

@@ -2,12 +2,12 @@
  * Bulk operation that creates or replaces tenant roles and resource roles (native.md B.11): all or none. Each
  * role is defined only by its element.
  */
-import { forEachElement } from '#management/commands/bulk.ts'
-import type { WriteContext } from '#management/commands/context.ts'
-import { requireType } from '#management/commands/lookups.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
+import { forEachElement } from '#management/operations/bulk.ts'
+import type { WriteContext } from '#management/drafts/context.ts'
+import { requireType } from '#management/drafts/lookups.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import type { TypeRecord } from '#model/records.ts'
-import type { BulkRoles, BulkRolesDone } from '#model/wire/role.ts'
+import type { BulkRoles, BulkRolesDone } from '#model/wire/schema/role.ts'
 import { checkTenantPermissions } from './role-rules.ts'
 import { type ReplacedRole, replaceRole } from './roles.ts'
 

@@ -4,11 +4,11 @@ import {
   presentTimes,
   type ReadContext,
   type WriteContext,
-} from '#management/commands/context.ts'
+} from '#management/drafts/context.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { GroupUse, RelationRecord, TypeRecord } from '#model/records.ts'
-import type { Relation } from '#model/wire/relation.ts'
+import type { Relation } from '#model/wire/schema/relation.ts'
 
 interface NewRelation {
   readonly objectType: TypeRecord

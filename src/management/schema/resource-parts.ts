@@ -2,9 +2,9 @@
  * Converts actions and attributes in a resource's body to records. Existing parts keep their ids (native.md
  * B.4).
  */
-import type { WriteContext } from '#management/commands/context.ts'
+import type { WriteContext } from '#management/drafts/context.ts'
 import type { ActionRecord, AttributeRecord } from '#model/records.ts'
-import type { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
+import type { ActionBlock, AttributeBlock } from '#model/wire/schema/resource.ts'
 
 /** The name of an action defaults to its key (native.md D-30). */
 export function actionsOf(

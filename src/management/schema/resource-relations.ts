@@ -2,12 +2,12 @@
  * Operations on the relations of a resource type (native.md B.4). A relation can be created and removed, but
  * not changed.
  */
-import type { ReadContext, WriteContext } from '#management/commands/context.ts'
-import { requireRelation, requireType } from '#management/commands/lookups.ts'
-import { arrayOrEnvelope, type Page, pageOf } from '#management/commands/paging.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
+import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { requireRelation, requireType } from '#management/drafts/lookups.ts'
+import { arrayOrEnvelope, type Page, pageOf } from '#management/paging/paging.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Relation, RelationCreate, RelationsQuery } from '#model/wire/relation.ts'
+import type { Relation, RelationCreate, RelationsQuery } from '#model/wire/schema/relation.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { addRelation, presentRelation } from './relations.ts'
 import { removeRelations } from './schema-removals.ts'

@@ -1,10 +1,10 @@
 /** Operations on the roles of a resource type (native.md B.4). */
-import type { ReadContext, WriteContext } from '#management/commands/context.ts'
-import { requireRelation, requireRole, requireType } from '#management/commands/lookups.ts'
-import { pageOf } from '#management/commands/paging.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
-import { attributeFilter } from '#management/commands/selection.ts'
+import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { requireRelation, requireRole, requireType } from '#management/drafts/lookups.ts'
+import { pageOf } from '#management/paging/paging.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { attributeFilter } from '#management/paging/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { RoleRecord, TypeRecord } from '#model/records.ts'
 import type {
@@ -16,7 +16,7 @@ import type {
   RoleCreate,
   ResourceRolesQuery,
   ResourceRoleUpdate,
-} from '#model/wire/role.ts'
+} from '#model/wire/schema/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { isSameDerivation, resolveDerivation, resolvePermissions } from './role-rules.ts'
 import { createRole, presentDerivation, presentResourceRole, putRole, updateRole } from './roles.ts'

@@ -1,9 +1,9 @@
 /**
  * Operations on resource types, with their actions, attributes, roles and relations (native.md B.4).
  */
-import type { ReadContext, WriteContext } from '#management/commands/context.ts'
-import { FirstErrorByPrecedence } from '#management/commands/error-precedence.ts'
-import { findType, requireType } from '#management/commands/lookups.ts'
+import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { FirstErrorByPrecedence } from '#management/operations/error-precedence.ts'
+import { findType, requireType } from '#management/drafts/lookups.ts'
 import {
   arrayOrEnvelope,
   matchesSearch,
@@ -11,9 +11,9 @@ import {
   pageFrom,
   pageOfLists,
   windowOf,
-} from '#management/commands/paging.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
-import { attributeFilter } from '#management/commands/selection.ts'
+} from '#management/paging/paging.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { attributeFilter } from '#management/paging/selection.ts'
 import { BUILT_IN_TYPE_KEYS } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
@@ -25,8 +25,8 @@ import type {
   ResourceReplace,
   ResourcesQuery,
   ResourceUpdate,
-} from '#model/wire/resource.ts'
-import type { RoleBlock } from '#model/wire/role.ts'
+} from '#model/wire/schema/resource.ts'
+import type { RoleBlock } from '#model/wire/schema/role.ts'
 import { lists, rowKeyOf, rowKeys } from '#store/keyspace/keyspace.ts'
 import { addRelation } from './relations.ts'
 import { actionsOf, attributesOf } from './resource-parts.ts'

@@ -3,15 +3,20 @@
  * all roles that it extends, directly and through others. This applies to tenant roles and to the roles of a
  * resource type (native.md D-21).
  */
-import type { ReadContext, WriteContext } from '#management/commands/context.ts'
-import { requireRole, requireType } from '#management/commands/lookups.ts'
-import { PageBytes, windowOf } from '#management/commands/paging.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { requireRole, requireType } from '#management/drafts/lookups.ts'
+import { PageBytes, windowOf } from '#management/paging/paging.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { RoleRecord, TypeRecord } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import type { ResourceRole, ResourceRoleFamily, TenantRole, TenantRoleFamily } from '#model/wire/role.ts'
+import type {
+  ResourceRole,
+  ResourceRoleFamily,
+  TenantRole,
+  TenantRoleFamily,
+} from '#model/wire/schema/role.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { presentResourceRole, presentTenantRole, updateRole } from './roles.ts'
 

@@ -2,20 +2,13 @@
  * Checks that apply to roles in every operation: permissions name existing actions, and derivations match the
  * model (native.md B.4). The checks of `extends` are in `extends/resolve-extends.ts`.
  */
-import type { WriteContext } from '#management/commands/context.ts'
-import type { Draft } from '#management/commands/draft.ts'
-import { requireRelation, requireRole, requireType } from '#management/commands/lookups.ts'
-import type { Permission } from '#model/change.ts'
+import type { WriteContext } from '#management/drafts/context.ts'
+import type { Draft } from '#management/drafts/draft.ts'
+import { requireRelation, requireRole, requireType } from '#management/drafts/lookups.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type {
-  ActionRecord,
-  DerivationRecord,
-  GrantedToRecord,
-  RoleRecord,
-  TypeRecord,
-} from '#model/records.ts'
-import type { DerivationBlock, DerivationCreate } from '#model/wire/role.ts'
+import type { ActionRecord, DerivationRecord, GrantedToRecord, TypeRecord } from '#model/records.ts'
+import type { DerivationBlock, DerivationCreate } from '#model/wire/schema/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { keepRelation } from './relations.ts'
 
@@ -122,15 +115,6 @@ function foreignAction({ key }: TypeRecord, text: string): AuthzError {
     ? `a role of resource ${resource} can have only its actions, got ${got}`
     : `there is no action ${got} on resource ${resource}`
   return new AuthzError('NOT_FOUND', message)
-}
-
-/** A role's permissions in the form of changes for the engine. */
-export function permissionsOf(role: RoleRecord, type: TypeRecord | null): Permission[] {
-  return role.permissions.map(text => {
-    if (type !== null) return { type: type.key, action: text }
-    const colon = text.indexOf(':')
-    return { type: text.slice(0, colon), action: text.slice(colon + 1) }
-  })
 }
 
 /**

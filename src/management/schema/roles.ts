@@ -4,10 +4,9 @@ import {
   presentTimes,
   type ReadContext,
   type WriteContext,
-} from '#management/commands/context.ts'
-import { findRole, requireRelation, requireType } from '#management/commands/lookups.ts'
+} from '#management/drafts/context.ts'
+import { findRole, requireRelation, requireType } from '#management/drafts/lookups.ts'
 import { assert } from '#model/assert.ts'
-import type { RolePut } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { DerivationRecord, GrantedToRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import type {
@@ -18,10 +17,11 @@ import type {
   RoleCreate,
   RoleUpdate,
   TenantRole,
-} from '#model/wire/role.ts'
+} from '#model/wire/schema/role.ts'
+import { roleChange } from '#replica/record-changes.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
-import { resolveExtends } from './extends/resolve-extends.ts'
-import { permissionsOf, requireMentions, resolveGrantedTo, resolvePermissions } from './role-rules.ts'
+import { resolveExtends } from '#management/schema/extends/resolve-extends.ts'
+import { requireMentions, resolveGrantedTo, resolvePermissions } from './role-rules.ts'
 
 /**
  * Creates a complete resource role of `type`, or a tenant role. Throws `DUPLICATE_ENTITY` if the key is in
@@ -164,19 +164,6 @@ function grantedToOf(
 /** Writes a role and notifies the engine. */
 export function putRole(context: WriteContext, role: RoleRecord, type: TypeRecord | null): void {
   context.records.put(role, roleChange(role, type))
-}
-
-/** The change for the engine that puts a role. */
-export function roleChange(role: RoleRecord, type: TypeRecord | null): RolePut {
-  const { entries, guarded } = role.grantedTo
-  return {
-    kind: 'role-put',
-    type: type?.key ?? null,
-    role: role.key,
-    permissions: permissionsOf(role, type),
-    extends: role.extends,
-    derivations: type === null ? [] : entries.map(entry => ({ ...entry, guarded: entry.guarded || guarded })),
-  }
 }
 
 export function presentTenantRole(context: ReadContext, role: RoleRecord): TenantRole {

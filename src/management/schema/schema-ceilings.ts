@@ -7,9 +7,9 @@
  * schema. If two commands add parts concurrently, the later one gets a conflict, runs again, and counts the
  * parts of the earlier one.
  */
-import type { WriteContext } from '#management/commands/context.ts'
-import type { Draft } from '#management/commands/draft.ts'
-import { isResumable, type Resumable } from '#management/commands/resumable.ts'
+import type { WriteContext } from '#management/drafts/context.ts'
+import type { Draft } from '#management/drafts/draft.ts'
+import { isResumable, type Resumable } from '#scheduling/resumable.ts'
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import {

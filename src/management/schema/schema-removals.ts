@@ -7,9 +7,9 @@
  * cannot happen: a command that adds a reference to an entity also writes the entity's row (`Draft.touch`),
  * and the removal of the entity requires that row to be unwritten.
  */
-import type { WriteContext } from '#management/commands/context.ts'
-import { dependantsOf, dependantsOfType, removeDependants } from '#management/commands/removal.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
+import type { WriteContext } from '#management/drafts/context.ts'
+import { dependantsOf, dependantsOfType, removeDependants } from '#management/drafts/removal.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { assert } from '#model/assert.ts'
 import type {
   ConditionSetRecord,

@@ -10,12 +10,12 @@
  *
  * A part that already exceeds a limit, because an earlier release allowed it, may stay or become smaller.
  */
-import type { WriteContext } from '#management/commands/context.ts'
-import type { Draft } from '#management/commands/draft.ts'
-import { isResumable, type Resumable } from '#management/commands/resumable.ts'
+import type { WriteContext } from '#management/drafts/context.ts'
+import type { Draft } from '#management/drafts/draft.ts'
+import { isResumable, type Resumable } from '#scheduling/resumable.ts'
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
-import { jsonBytes } from '#model/json-text.ts'
+import { jsonBytes } from '#model/text/json-text.ts'
 import {
   ACTIONS_MAX,
   ACTIONS_PER_RESOURCE_MAX,
@@ -35,7 +35,7 @@ import type {
 } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
-import { checkExtendsReach } from './extends/extends-ceiling.ts'
+import { checkExtendsReach } from '#management/schema/extends/extends-ceiling.ts'
 
 interface Sums extends Pick<SchemaSizeRecord, 'actions' | 'permissions' | 'derivations'> {
   readonly conditionBytes: number

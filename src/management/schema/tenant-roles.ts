@@ -1,9 +1,9 @@
 /** Operations on tenant roles (native.md B.5). */
-import type { ReadContext, WriteContext } from '#management/commands/context.ts'
-import { requireRole } from '#management/commands/lookups.ts'
-import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
-import { attributeFilter, pageOfSelection, searchFilter } from '#management/commands/selection.ts'
+import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { requireRole } from '#management/drafts/lookups.ts'
+import { arrayOrEnvelope, type Page } from '#management/paging/paging.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { attributeFilter, pageOfSelection, searchFilter } from '#management/paging/selection.ts'
 import type { RoleRecord } from '#model/records.ts'
 import type {
   PermissionList,
@@ -11,7 +11,7 @@ import type {
   RoleUpdate,
   TenantRole,
   TenantRolesQuery,
-} from '#model/wire/role.ts'
+} from '#model/wire/schema/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { checkTenantPermissions, resolvePermissions } from './role-rules.ts'
 import { createRole, presentTenantRole, updateRole } from './roles.ts'

@@ -1,7 +1,7 @@
 /** Creates and writes the rows of resource types. The API operations are in `resources.ts`. */
-import type { ReadContext, WriteContext } from '#management/commands/context.ts'
-import { findStoredType, notFound } from '#management/commands/lookups.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { findStoredType, notFound } from '#management/drafts/lookups.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
 import {
   BUILT_IN_TYPE_KEYS,
   type BuiltInTypeKey,

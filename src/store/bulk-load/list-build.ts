@@ -12,7 +12,7 @@ import { assert } from '#model/assert.ts'
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
 import type { TableView } from '#store/embedded/table-view.ts'
 import { PackedItems } from '#store/keyspace/packed-items.ts'
-import { textOf } from '#model/byte-text.ts'
+import { textOf } from '#model/text/byte-text.ts'
 import {
   CREATED_BYTES,
   decodeCreated,

@@ -8,7 +8,7 @@
  * have values.
  */
 import { decodeChanges, encodeChanges } from '#store/keyspace/change-codec.ts'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { viewOf } from '#store/keyspace/row-codec.ts'
 import type { Commit, Requirement } from '#store/ledger.ts'
 

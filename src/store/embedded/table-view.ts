@@ -17,7 +17,7 @@
  */
 import { assert } from '#model/assert.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
-import { textOf } from '#model/byte-text.ts'
+import { textOf } from '#model/text/byte-text.ts'
 import {
   CREATED_BYTES,
   decodeCreated,

@@ -20,7 +20,7 @@
  * on purpose.
  */
 import { crc32 } from 'node:zlib'
-import { textOf } from '#model/byte-text.ts'
+import { textOf } from '#model/text/byte-text.ts'
 
 const MAGIC = Buffer.from('VJNL')
 const FORMAT = 1

@@ -14,7 +14,7 @@
  * no harm if the stored tables already have some of them.
  */
 import { assert } from '#model/assert.ts'
-import { bytesOf } from '#model/byte-text.ts'
+import { bytesOf } from '#model/text/byte-text.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type LargeWrites, type SegmentEnd, ThreadLostError } from '#store/large-writes.ts'
 import { cannotWrite } from '#store/lmdb/disk-errors.ts'

@@ -13,7 +13,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeUint48, encodeUint48 } from '#store/keyspace/row-codec.ts'
-import { bytesOf } from '#model/byte-text.ts'
+import { bytesOf } from '#model/text/byte-text.ts'
 import type { SegmentEnd } from '#store/large-writes.ts'
 import { notWritten } from '#store/not-written-error.ts'
 import { putLast, type Table, type Tables } from '#store/tables.ts'

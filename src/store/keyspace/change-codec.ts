@@ -5,7 +5,7 @@
  * has no position for, is stored as an object. Older releases stored every change as an object.
  */
 import type { Change, InstanceKey } from '#model/change.ts'
-import { parsedJson } from '#model/json-numbers.ts'
+import { parsedJson } from '#model/text/json-numbers.ts'
 
 type KindOf<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>
 type Packed = readonly unknown[]

@@ -3,7 +3,7 @@
  * the caller.
  */
 import { assert } from '#model/assert.ts'
-import { textOf } from '#model/byte-text.ts'
+import { textOf } from '#model/text/byte-text.ts'
 
 export const UUID_BYTES = 16
 

@@ -11,7 +11,7 @@ import { TableView } from '#store/embedded/table-view.ts'
 import { applySegment } from '#store/journal/replay.ts'
 import { requireDataFile } from '#store/lmdb/data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import { LocalCopy } from '#store/redis/local-copy.ts'
+import { LocalCopy } from '#store/redis/copy/local-copy.ts'
 import type { ListRule } from '#store/view.ts'
 import { type FromWriteThread, isRefusal, type ToWriteThread } from './write-thread.ts'
 

@@ -5,8 +5,8 @@
  */
 import { Worker } from 'node:worker_threads'
 import { AuthzError, ConflictError, errorFromData, type ErrorData } from '#model/errors.ts'
-import { FairQueue } from '#model/fair-queue.ts'
-import { runInSlices } from '#model/resumable.ts'
+import { FairQueue } from '#scheduling/fair-queue.ts'
+import { runInSlices } from '#scheduling/resumable.ts'
 import { buffersOf, packCommit, type PackedCommit } from '#store/embedded/packed-commit.ts'
 import { type LargeWrites, type SegmentEnd, ThreadLostError } from '#store/large-writes.ts'
 import type { Commit, LogEntry } from '#store/ledger.ts'

@@ -16,7 +16,7 @@ import {
   type TablesSnapshot,
 } from '#store/tables.ts'
 import { entryRange } from './entry-range.ts'
-import { bytesOf, textOf } from '#model/byte-text.ts'
+import { bytesOf, textOf } from '#model/text/byte-text.ts'
 import { type EntryReader, OrderedEntries } from './ordered-entries.ts'
 
 export class MemoryTables implements Tables {

@@ -6,10 +6,10 @@ import { AuthzError, ConflictError, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Commit, LogEntry, Ledger, Row } from '#store/ledger.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
-import type { LastSyncRecord } from './last-sync-record.ts'
-import type { LocalCopy } from './local-copy.ts'
-import { COMMIT_MS_MAX, type RedisLedger } from './redis-ledger.ts'
-import type { Position } from './redis-log.ts'
+import type { LastSyncRecord } from '#store/redis/copy/last-sync-record.ts'
+import type { LocalCopy } from '#store/redis/copy/local-copy.ts'
+import { COMMIT_MS_MAX, type RedisLedger } from '#store/redis/ledger/redis-ledger.ts'
+import type { Position } from '#store/redis/ledger/redis-log.ts'
 
 /**
  * Minimum time that a caller waits until the replica has a commit that Redis has accepted, however long the

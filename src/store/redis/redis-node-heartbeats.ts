@@ -4,9 +4,9 @@
  * keys of a server. A node that reads the heartbeats removes ids whose text has expired.
  */
 import type { NodeHeartbeats } from '#store/node-heartbeats.ts'
-import { type NodeKeys, nodeKeys } from './redis-keys.ts'
-import type { RedisLink, RedisReply } from './redis-link.ts'
-import { HEARTBEAT } from './scripts.ts'
+import { type NodeKeys, nodeKeys } from '#store/redis/link/redis-keys.ts'
+import type { RedisLink, RedisReply } from '#store/redis/link/redis-link.ts'
+import { HEARTBEAT } from '#store/redis/scripts/scripts.ts'
 
 /** Five times the interval between two heartbeats. */
 const EXPIRY_SECONDS = 10

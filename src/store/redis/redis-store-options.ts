@@ -4,7 +4,7 @@ import type { LargeWrites } from '#store/large-writes.ts'
 import type { Row } from '#store/ledger.ts'
 import type { Tables } from '#store/tables.ts'
 import type { ListRule } from '#store/view.ts'
-import type { RedisAddress } from './redis-url.ts'
+import type { RedisAddress } from '#store/redis/link/redis-url.ts'
 import type { StoreLog } from '#store/store-log.ts'
 
 export interface RedisStoreOptions {

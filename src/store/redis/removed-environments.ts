@@ -3,8 +3,8 @@
  * shows that it was removed and not lost.
  */
 import { AuthzError } from '#model/errors.ts'
-import { redisKeys } from './redis-keys.ts'
-import { type RedisLink, type RedisReply, UnansweredError } from './redis-link.ts'
+import { redisKeys } from '#store/redis/link/redis-keys.ts'
+import { type RedisLink, type RedisReply, UnansweredError } from '#store/redis/link/redis-link.ts'
 
 /** How long a mark is kept. After a day, no node follows the environment any more. */
 const REMOVED_SECONDS = 86_400

@@ -3,7 +3,7 @@
  * loop, and is returned as bytes. Bytes can be transferred to another thread, whereas a text of megabytes
  * would have to be copied and encoded.
  */
-import { jsonText } from '#model/json-text.ts'
+import { jsonText } from '#model/text/json-text.ts'
 
 /** Characters serialized in one step: a few tenths of a millisecond. */
 const SLICE_LENGTH = 131_072

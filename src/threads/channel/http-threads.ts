@@ -4,10 +4,10 @@
  * once.
  */
 import type { Worker } from 'node:worker_threads'
-import type { WaitingClient } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#model/caller.ts'
 import type { NodeQuestion } from '#decisions/questions/node-question.ts'
 import type { NodeState } from '#decisions/questions/node-state.ts'
-import { unmarked } from '#management/commands/answer-marks.ts'
+import { unmarked } from '#management/operations/answer-marks.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { ManagementAnswer, ManagementRequest } from '#management/management-service.ts'
 import { InvariantError } from '#model/assert.ts'

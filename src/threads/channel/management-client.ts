@@ -4,9 +4,9 @@
  * request above the limit is rejected immediately and not queued. If a client disconnects, its request is not
  * sent. If it was already sent, the main thread is notified.
  */
-import type { RequestClient } from '#decisions/decision-pool.ts'
+import type { RequestClient } from '#model/caller.ts'
 import type { NodeQuestion } from '#decisions/questions/node-question.ts'
-import { abandoned } from '#management/commands/resumable.ts'
+import { abandoned } from '#scheduling/sliced-work.ts'
 import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { AskedBy, ManagementRequest } from '#management/management-service.ts'

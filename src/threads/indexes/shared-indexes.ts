@@ -7,7 +7,7 @@ import type { ChangeSink } from '#engine/engine.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
-import { runInSlices } from '#model/resumable.ts'
+import { runInSlices } from '#scheduling/resumable.ts'
 import type { Revision } from '#model/revision.ts'
 import type {
   ClosableIndexHost,

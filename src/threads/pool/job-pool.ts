@@ -14,16 +14,15 @@
 import type { Worker } from 'node:worker_threads'
 import type {
   DecisionPool,
-  CancelableClient,
   SearchJob,
   SlicedAnswer,
   SlicedJob,
   SlicedKind,
-  WaitingClient,
 } from '#decisions/decision-pool.ts'
+import type { CancelableClient, WaitingClient } from '#model/caller.ts'
 import { searchWith } from '#decisions/search-job.ts'
 import { readWith } from '#decisions/sliced-job.ts'
-import { nobodyWaits, SlicedReads, tooManyReads } from '#decisions/sliced-reads.ts'
+import { nobodyWaits, SlicedReads, tooManyReads } from '#scheduling/sliced-reads.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import { BulkProgress, PARTS_AHEAD, POOLED_CHECKS_MIN } from './bulk-parts.ts'

@@ -1,5 +1,6 @@
 /** Jobs of a pool: the query of each job, the caller that waits for the result, and its progress. */
-import type { CancelableClient, SearchJob, SlicedJob, WaitingClient } from '#decisions/decision-pool.ts'
+import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
+import type { CancelableClient, WaitingClient } from '#model/caller.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { BulkProgress } from './bulk-parts.ts'
 import type { ScheduledJob } from './job-schedule.ts'

@@ -21,7 +21,7 @@ import {
 import { estimate, insert, LIST, remove, take } from '#engine/shared-index/attribute-index/ordered-list.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Attributes, Change } from '#model/change.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
 import { conditionSet, removed, ruleOf } from '#testing/engines/changes.ts'
 import { SECRETS } from '#testing/engines/shared-engine.ts'
 import { holdsFor } from '../../properties/seeded.ts'

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { IndexFault, type DecisionEngine } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { beginSection } from '#engine/shared-index/memory/sequence.ts'
-import { ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
+import { ConsistentReads } from '#engine/shared-index/schema/consistent-reads.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import {
   grantsOn,
   instanceRolesOf,

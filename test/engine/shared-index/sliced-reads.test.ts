@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { InstanceRoles, ResultSink } from '#engine/engine.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import {
   viewerBelow,
   assign,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { EXPLAIN_STEPS_MAX, TENANT_ROLES_MAX } from '#model/limits.ts'
-import { runAtOnce } from '#model/resumable.ts'
+import { runAtOnce } from '#scheduling/resumable.ts'
 import {
   assign,
   assignInTenant,

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
-import { CuttingProxy } from '../../support/cutting-proxy.ts'
-import { startedRedis } from '../../support/redis-server.ts'
+import { CuttingProxy } from '../../support/processes/cutting-proxy.ts'
+import { startedRedis } from '../../support/processes/redis-server.ts'
 import type { RedisProcess } from '#testing/processes/redis-process.ts'
 import { NodeProcess } from './node-process.ts'
 

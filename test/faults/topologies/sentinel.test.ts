@@ -1,7 +1,7 @@
 /** `redis+sentinel://`: nodes ask sentinels for the primary and follow a failover automatically. */
 import { afterAll, expect, test } from 'vitest'
 import { describeNodes } from '../../service/nodes-contract.ts'
-import { describeRedisLedger } from '../../store/redis-ledger-contract.ts'
+import { describeRedisLedger } from '../../store/redis/redis-ledger-contract.ts'
 import { NodeProcess } from '../support/node-process.ts'
 import { TIMING } from '../support/nodes-on-wires.ts'
 import { Workload } from '../support/workload.ts'

@@ -5,7 +5,7 @@ import { type Client, FACTS, startedService, storeDirectory } from '#testing/pro
 import { ChangeStream } from '#testing/requests/change-stream.ts'
 import { EnvironmentCopy, listedEnvironment, listedForm } from '#testing/requests/environment-copy.ts'
 import { startedNodes } from '../../support/nodes.ts'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedRedis } from '../../support/processes/redis-server.ts'
 
 const redis = await sharedRedis()
 

@@ -1,8 +1,8 @@
 /** Condition sets over HTTP: fields, validation, and parents (conditions.md 1.2, 1.3 and 2). */
 import { describe, expect, test } from 'vitest'
 import { CONDITION_BYTES_MAX, SET_ANCESTORS_MAX } from '#model/limits.ts'
-import type { ConditionSet } from '#model/wire/condition-set.ts'
-import type { TenantRole } from '#model/wire/role.ts'
+import type { ConditionSet } from '#model/wire/schema/condition-set.ts'
+import type { TenantRole } from '#model/wire/schema/role.ts'
 import {
   type Answer,
   type Envelope,
@@ -15,7 +15,7 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
+import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const SETS = `${SCHEMA}/condition_sets`

@@ -1,7 +1,13 @@
 /** The patterns of docs/conditions.md over HTTP: created as documented, checked, and deleted. */
 import { afterEach, expect, test } from 'vitest'
 import { FACTS, type Problem, refusal, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
-import { firstRequests, GROUND, type Pattern, patterns, refused } from '../../support/conditions-document.ts'
+import {
+  firstRequests,
+  GROUND,
+  type Pattern,
+  patterns,
+  refused,
+} from '../../support/documents/conditions-document.ts'
 
 const verdict = await sharedService()
 for (const [key, actions] of Object.entries(GROUND.actions)) {

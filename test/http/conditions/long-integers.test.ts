@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { LONG_NUMBERS_MAX } from '#model/limits.ts'
 import { ADMIN_KEY, API_KEY, FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
-import { EVALUATION, EVALUATIONS, SUBJECTS } from '../../support/access-requests.ts'
+import { EVALUATION, EVALUATIONS, SUBJECTS } from '../../support/calls/access-requests.ts'
 
 const verdict = await sharedService()
 

@@ -10,11 +10,11 @@ import {
   MAPPING_URL_LENGTH_MAX,
   PROXY_SECRET_BYTES_MAX,
 } from '#model/limits.ts'
-import type { ProxyConfig } from '#model/wire/proxy-config.ts'
+import type { ProxyConfig } from '#model/wire/schema/proxy-config.ts'
 import { PURPOSE, Seal } from '#secrets/seal.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
-import { RecordReader } from '#management/commands/record-reader.ts'
+import { openStore } from '#store/open/open-store.ts'
+import { RecordReader } from '#management/drafts/record-reader.ts'
 import {
   ADMIN_KEY,
   FACTS,
@@ -27,7 +27,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const CONFIGS = `${FACTS}/proxy_configs`

@@ -3,7 +3,7 @@
  * endpoint, in native and AuthZEN checks, single and in lists.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { EVALUATION, EVALUATIONS } from '../../support/access-requests.ts'
+import { EVALUATION, EVALUATIONS } from '../../support/calls/access-requests.ts'
 import { API_KEY, FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 /** AuthZEN searches with rules: results are those that an evaluation allows (conditions.md 8.3). */
 import { expect, test } from 'vitest'
 import { FACTS, sharedService } from '#testing/processes/running-service.ts'
-import { ACTIONS, EVALUATION, RESOURCES_FOUND, SUBJECTS } from '../../support/access-requests.ts'
+import { ACTIONS, EVALUATION, RESOURCES_FOUND, SUBJECTS } from '../../support/calls/access-requests.ts'
 
 interface Found {
   readonly page: { readonly next_token: string; readonly count: number; readonly total?: number }

@@ -1,6 +1,6 @@
 /** Rules on condition sets over HTTP: references, validation, deletion (conditions.md 1.4, 1.5 and 2). */
 import { describe, expect, test } from 'vitest'
-import type { SetRule } from '#model/wire/set-rule.ts'
+import type { SetRule } from '#model/wire/schema/set-rule.ts'
 import {
   type Envelope,
   FACTS,
@@ -12,7 +12,7 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION, type Refusal } from '../../support/refusals.ts'
+import { IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION, type Refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const SETS = `${SCHEMA}/condition_sets`

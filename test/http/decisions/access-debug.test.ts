@@ -1,6 +1,6 @@
 /** Explanations of native decisions with `DEBUG_DECISIONS` (native.md A.2, D-20; authzen.md section 6). */
 import { expect, test } from 'vitest'
-import { EVALUATION, EVALUATIONS, evaluation, PERMIT, textOf } from '../../support/access-requests.ts'
+import { EVALUATION, EVALUATIONS, evaluation, PERMIT, textOf } from '../../support/calls/access-requests.ts'
 import { question, sharedService } from '#testing/processes/running-service.ts'
 
 interface Part {

@@ -17,7 +17,7 @@ import {
   SUBJECTS,
   ACTIONS,
   textOf,
-} from '../../support/access-requests.ts'
+} from '../../support/calls/access-requests.ts'
 import { sharedService, startedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()

@@ -10,7 +10,7 @@ import {
   messageOf,
   PERMIT,
   textOf,
-} from '../../support/access-requests.ts'
+} from '../../support/calls/access-requests.ts'
 import { sharedService } from '#testing/processes/running-service.ts'
 
 const BULK_MAX = 300

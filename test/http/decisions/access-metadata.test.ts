@@ -1,6 +1,6 @@
 /** The AuthZEN metadata document (authzen.md 7; native.md 0.14 and 0.19). */
 import { describe, expect, test } from 'vitest'
-import { ask, messageOf } from '../../support/access-requests.ts'
+import { ask, messageOf } from '../../support/calls/access-requests.ts'
 import {
   ADMIN_KEY,
   API_KEY,

@@ -12,7 +12,7 @@ import {
   SUBJECTS,
   textOf,
   type TextAnswer,
-} from '../../support/access-requests.ts'
+} from '../../support/calls/access-requests.ts'
 import {
   type Client,
   neighbourOf,

@@ -11,7 +11,7 @@ import {
   RESOURCES_FOUND,
   SUBJECTS,
   textOf,
-} from '../../support/access-requests.ts'
+} from '../../support/calls/access-requests.ts'
 import { sharedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()

@@ -1,7 +1,7 @@
 /** Transport of the AuthZEN endpoints (authzen.md 2): content types, encodings and required headers. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { ask, ENDPOINTS, EVALUATION, GOOD, messageOf, textOf } from '../../support/access-requests.ts'
+import { ask, ENDPOINTS, EVALUATION, GOOD, messageOf, textOf } from '../../support/calls/access-requests.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import { sharedService } from '#testing/processes/running-service.ts'
 

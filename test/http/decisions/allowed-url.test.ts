@@ -1,7 +1,7 @@
 /** `/allowed_url` (conditions.md 10.3): decisions on HTTP requests by their URL. */
 import { describe, expect, test } from 'vitest'
 import { ASKED_URL_LENGTH_MAX } from '#model/limits.ts'
-import { changedAt } from '../../support/access-requests.ts'
+import { changedAt } from '../../support/calls/access-requests.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { EVALUATION, EVALUATIONS, textOf } from '../../support/access-requests.ts'
+import { EVALUATION, EVALUATIONS, textOf } from '../../support/calls/access-requests.ts'
 import { type Client, FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 
 interface Request {

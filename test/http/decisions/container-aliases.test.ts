@@ -1,6 +1,6 @@
 /** Paths that scripts and charts for the commercial service call, and copies that run as tasks. */
 import { expect, test } from 'vitest'
-import type { Environment } from '#model/wire/environment.ts'
+import type { Environment } from '#model/wire/organization/environment.ts'
 import { neighbourOf, refusal, sharedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()

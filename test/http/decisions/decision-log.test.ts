@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
-import { evaluation } from '../../support/access-requests.ts'
+import { evaluation } from '../../support/calls/access-requests.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import {
   API_KEY,

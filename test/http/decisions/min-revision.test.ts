@@ -1,6 +1,12 @@
 /** `X-Min-Revision`: a decision uses a state that contains that revision, or is rejected. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ACTIONS, EVALUATION, EVALUATIONS, RESOURCES_FOUND, SUBJECTS } from '../../support/access-requests.ts'
+import {
+  ACTIONS,
+  EVALUATION,
+  EVALUATIONS,
+  RESOURCES_FOUND,
+  SUBJECTS,
+} from '../../support/calls/access-requests.ts'
 import type { Route } from '#http/routing/route.ts'
 import { routes, UPDATE_TRIGGERS } from '#testing/requests/routes.ts'
 import {

@@ -1,6 +1,6 @@
 /** The OPA listener, which responds like an Open Policy Agent (native.md A.7). */
 import { describe, expect, test } from 'vitest'
-import { loopbackWithFree, SDK_OPA_PORT } from '../../support/loopback.ts'
+import { loopbackWithFree, SDK_OPA_PORT } from '../../support/processes/loopback.ts'
 import {
   ADMIN_KEY,
   API_KEY,

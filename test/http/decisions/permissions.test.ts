@@ -1,6 +1,6 @@
 /** `/user-permissions` and `/authorized_users` (native.md A.4, A.5, 0.2, 0.11, D-14 and D-46). */
 import { describe, expect, test } from 'vitest'
-import { ask, changedAt } from '../../support/access-requests.ts'
+import { ask, changedAt } from '../../support/calls/access-requests.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import { type Client, FACTS, sharedService, startedService } from '#testing/processes/running-service.ts'
 

@@ -18,7 +18,7 @@ import { withoutSecrets } from '../../../src/config/config.ts'
 import { readConfig } from '../../../src/config/read-config.ts'
 import { WORKER_URLS } from '../../../src/composition/process/worker-urls.ts'
 import { decisionParts } from '../../../src/composition/wiring/thread-routes.ts'
-import { documentReaders } from '../../support/document-readers.ts'
+import { documentReaders } from '../../support/documents/document-readers.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const readers = documentReaders('e')

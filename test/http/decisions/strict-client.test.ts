@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { API_KEY, type Client, FACTS, startedService } from '#testing/processes/running-service.ts'
-import { Description } from '../../support/description.ts'
+import { Description } from '../../support/documents/description.ts'
 import { routes, UPDATE_TRIGGERS } from '#testing/requests/routes.ts'
 
 /** Rejects duplicate members of an object, which `JSON.parse` accepts. The text is valid JSON. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { IMPORTS_MAX } from '#model/limits.ts'
 import { createKeyRates, KeyRates } from '#threads/channel/key-rates.ts'
-import { evaluation } from '../../support/access-requests.ts'
+import { evaluation } from '../../support/calls/access-requests.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import {
   ADMIN_KEY,

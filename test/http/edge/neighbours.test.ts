@@ -5,7 +5,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '#http/routing/route.ts'
-import { createOneOfEach, type Ids } from '../../support/one-of-each.ts'
+import { createOneOfEach, type Ids } from '../../support/calls/one-of-each.ts'
 import { REQUIRED_QUERIES, routes, UPDATE_TRIGGERS } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,

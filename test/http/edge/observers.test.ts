@@ -1,6 +1,6 @@
 /** Observers of requests: counters, traces, the slow-request log, and draining. */
 import { expect, test } from 'vitest'
-import type { WaitingClient } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#model/caller.ts'
 import { defineRoute } from '#http/routing/route.ts'
 import { allowedBody, AUTHORIZATION, countingObserver, postText, startedEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { openTracing, QUEUED_SPANS_MAX, type SpanExportOptions } from '#telemetry/span-export.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import type { Tracing } from '#telemetry/tracing.ts'
-import { OtlpCollector } from '../../support/otlp-collector.ts'
+import { OtlpCollector } from '../../support/processes/otlp-collector.ts'
 
 const ROUTE = { path: '/allowed', operationId: 'isAllowed' }
 const CALLER = 'b7ad6b7169203331'

@@ -16,7 +16,7 @@ import {
   storeDirectory,
 } from '#testing/processes/running-service.ts'
 import { mountedRoutes, routes } from '#testing/requests/routes.ts'
-import { MANAGEMENT_CALLS } from '../../support/management-calls.ts'
+import { MANAGEMENT_CALLS } from '../../support/calls/management-calls.ts'
 
 const verdict = await sharedService({ httpThreads: 2 })
 await verdict.createDocumentModel()

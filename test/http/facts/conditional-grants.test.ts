@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Answer, type Problem, refusal, sharedService } from '#testing/processes/running-service.ts'
 import { mountedRoutes, routes } from '#testing/requests/routes.ts'
-import { createGrantModel, GRANTS } from '../../support/grants.ts'
+import { createGrantModel, GRANTS } from '../../support/calls/grants.ts'
 
 const verdict = await sharedService()
 await createGrantModel(verdict)

@@ -1,8 +1,8 @@
 /** Expiring grants: set, changed and removed expiration times, and lists filtered by expiration time. */
 import { describe, expect, test } from 'vitest'
-import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
-import type { DetailedRoleAssignment, RoleAssignment } from '#model/wire/role-assignment.ts'
-import type { User } from '#model/wire/user.ts'
+import type { RelationshipTuple } from '#model/wire/facts/relationship-tuple.ts'
+import type { DetailedRoleAssignment, RoleAssignment } from '#model/wire/facts/role-assignment.ts'
+import type { User } from '#model/wire/facts/user.ts'
 import {
   type Envelope,
   FACTS,
@@ -13,7 +13,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { createGrantModel, endsIn, GRANTS } from '../../support/grants.ts'
+import { createGrantModel, endsIn, GRANTS } from '../../support/calls/grants.ts'
 
 const verdict = await sharedService()
 await createGrantModel(verdict)

@@ -1,6 +1,6 @@
 /** Expiration of a grant over HTTP: decisions ignore it afterwards, and one audited commit removes it. */
 import { expect, test } from 'vitest'
-import type { AuditEntry } from '#model/wire/audit.ts'
+import type { AuditEntry } from '#model/wire/organization/audit.ts'
 import { type Envelope, FACTS, fresh, question, sharedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()

@@ -1,8 +1,8 @@
 /** Lists of facts over HTTP: filters, search, paging, envelopes, and bulk calls (native.md B.6 to B.11). */
 import { describe, expect, test } from 'vitest'
-import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
-import type { RoleAssignment } from '#model/wire/role-assignment.ts'
-import type { User } from '#model/wire/user.ts'
+import type { RelationshipTuple } from '#model/wire/facts/relationship-tuple.ts'
+import type { RoleAssignment } from '#model/wire/facts/role-assignment.ts'
+import type { User } from '#model/wire/facts/user.ts'
 import {
   ADMIN_KEY,
   type Envelope,

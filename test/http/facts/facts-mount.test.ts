@@ -9,9 +9,9 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { FORBIDDEN, IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
-import { MANAGEMENT_CALLS } from '../../support/management-calls.ts'
-import type { Call } from '../../support/schema-calls.ts'
+import { FORBIDDEN, IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
+import { MANAGEMENT_CALLS } from '../../support/calls/management-calls.ts'
+import type { Call } from '../../support/calls/schema-calls.ts'
 
 const verdict = await sharedService()
 

@@ -10,7 +10,7 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { INVALID } from '../../support/refusals.ts'
+import { INVALID } from '../../support/calls/refusals.ts'
 import { TOLERATED_PARAMETERS } from '#http/routing/tolerated-parameters.ts'
 
 const verdict = await sharedService()

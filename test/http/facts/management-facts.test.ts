@@ -1,10 +1,10 @@
 /** Tenants, users, instances, role assignments and tuples over HTTP (native.md B.6 to B.10, D-45). */
 import { describe, expect, test } from 'vitest'
-import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
-import type { ResourceInstance } from '#model/wire/resource-instance.ts'
-import type { Resource } from '#model/wire/resource.ts'
-import type { RoleAssignment } from '#model/wire/role-assignment.ts'
-import type { User } from '#model/wire/user.ts'
+import type { RelationshipTuple } from '#model/wire/facts/relationship-tuple.ts'
+import type { ResourceInstance } from '#model/wire/facts/resource-instance.ts'
+import type { Resource } from '#model/wire/schema/resource.ts'
+import type { RoleAssignment } from '#model/wire/facts/role-assignment.ts'
+import type { User } from '#model/wire/facts/user.ts'
 import {
   FACTS,
   fresh,
@@ -14,7 +14,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND, OTHER_TENANT, OTHER_TYPE } from '../../support/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND, OTHER_TENANT, OTHER_TYPE } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()

@@ -16,7 +16,7 @@ import {
   refusal,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { exampleCalls } from '../../support/example-calls.ts'
+import { exampleCalls } from '../../support/calls/example-calls.ts'
 import { REQUIRED_QUERIES, routes } from '#testing/requests/routes.ts'
 
 const BODY_BYTES_MAX = 2_048

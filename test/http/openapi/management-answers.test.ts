@@ -1,6 +1,6 @@
 /** Successful responses of all management routes match their schemas and have the revision (contract B). */
 import { describe, expect, test } from 'vitest'
-import type { Tenant } from '#model/wire/tenant.ts'
+import type { Tenant } from '#model/wire/facts/tenant.ts'
 import {
   FACTS,
   type Problem,
@@ -9,7 +9,7 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { MANAGEMENT_CALLS } from '../../support/management-calls.ts'
+import { MANAGEMENT_CALLS } from '../../support/calls/management-calls.ts'
 import { answerFindings, routes } from '#testing/requests/routes.ts'
 
 const verdict = await sharedService()

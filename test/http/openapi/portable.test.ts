@@ -1,7 +1,7 @@
 /** The OpenAPI document has no constructs at which known client generators fail. */
 import { describe, expect, test } from 'vitest'
 import { sharedService } from '#testing/processes/running-service.ts'
-import { portability } from '../../support/portable-description.ts'
+import { portability } from '../../support/documents/portable-description.ts'
 
 const verdict = await sharedService({ hasDebug: true })
 const strict = await sharedService({ hasStrictHeaders: true, isAuthzenStrict: true })

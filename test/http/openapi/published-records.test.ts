@@ -1,7 +1,7 @@
 /** Published records of other clients: generated clients reject null in members that they do not know. */
 import { expect, test } from 'vitest'
 import { sharedService } from '#testing/processes/running-service.ts'
-import { PUBLISHED_RECORDS } from '../../support/published-records.ts'
+import { PUBLISHED_RECORDS } from '../../support/documents/published-records.ts'
 
 interface Described {
   readonly type?: string | readonly string[]

@@ -1,8 +1,8 @@
 /** API keys: scopes, creation, lists, rotation and revocation (native.md B.13, D-35, D-44). */
 import { describe, expect, test } from 'vitest'
-import type { ApiKey } from '#model/wire/api-key.ts'
-import type { Environment } from '#model/wire/environment.ts'
-import type { Project } from '#model/wire/project.ts'
+import type { ApiKey } from '#model/wire/organization/api-key.ts'
+import type { Environment } from '#model/wire/organization/environment.ts'
+import type { Project } from '#model/wire/organization/project.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
@@ -21,7 +21,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { FORBIDDEN, IMPOSSIBLE, NOT_FOUND } from '../../support/refusals.ts'
+import { FORBIDDEN, IMPOSSIBLE, NOT_FOUND } from '../../support/calls/refusals.ts'
 
 const KEYS = '/v2/api-key'
 const verdict = await sharedService({ httpThreads: 2 })

@@ -1,6 +1,6 @@
 /** The audit log filtered by entity (`about`): finds calls that name the entity by its key or id. */
 import { expect, test } from 'vitest'
-import type { AuditEntry } from '#model/wire/audit.ts'
+import type { AuditEntry } from '#model/wire/organization/audit.ts'
 import {
   type Client,
   type Envelope,

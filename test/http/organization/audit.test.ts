@@ -1,15 +1,15 @@
 /** The audit log contains one entry for each management call that changes data, and no other entries. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { AuditEntry } from '#model/wire/audit.ts'
-import { AuditRetention } from '#management/content/audit-retention.ts'
-import { DraftCommits } from '#management/commands/commit-draft.ts'
+import type { AuditEntry } from '#model/wire/organization/audit.ts'
+import { AuditRetention } from '#management/audit/audit-retention.ts'
+import { DraftCommits } from '#management/drafts/commit-draft.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { openStore } from '#store/open/open-store.ts'
 import { content, importInto } from '../../support/content.ts'
-import { exampleCalls } from '../../support/example-calls.ts'
+import { exampleCalls } from '../../support/calls/example-calls.ts'
 import { startedNodes } from '../../support/nodes.ts'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedRedis } from '../../support/processes/redis-server.ts'
 import { routes } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,

@@ -1,6 +1,6 @@
 /** Copies of the whole schema or a part of it into a new or an existing environment (native.md B.13). */
 import { describe, expect, test } from 'vitest'
-import type { Environment } from '#model/wire/environment.ts'
+import type { Environment } from '#model/wire/organization/environment.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
   type Answer,
@@ -14,7 +14,7 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, NOT_FOUND } from '../../support/refusals.ts'
+import { DUPLICATE, IMPOSSIBLE, NOT_FOUND } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const ENVS = '/v2/projects/default/envs'

@@ -1,7 +1,7 @@
 /** The organization, and endpoints of the commercial service that do not exist. */
 import { expect, test } from 'vitest'
-import type { Organization } from '#model/wire/organization.ts'
-import type { EnvironmentStats } from '#model/wire/environment.ts'
+import type { Organization } from '#model/wire/organization/organization.ts'
+import type { EnvironmentStats } from '#model/wire/organization/environment.ts'
 import { ADMIN_KEY, API_KEY, FACTS, refusal, sharedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()

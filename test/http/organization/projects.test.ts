@@ -1,9 +1,9 @@
 /** Projects and environments: creation, reads, changes and deletion at run time (native.md B.13). */
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { ApiKey } from '#model/wire/api-key.ts'
-import type { Environment, EnvironmentStats } from '#model/wire/environment.ts'
-import type { Project } from '#model/wire/project.ts'
+import type { ApiKey } from '#model/wire/organization/api-key.ts'
+import type { Environment, EnvironmentStats } from '#model/wire/organization/environment.ts'
+import type { Project } from '#model/wire/organization/project.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
@@ -18,7 +18,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
 
 const PROJECTS = '/v2/projects'
 const ENVS = `${PROJECTS}/default/envs`

@@ -9,7 +9,7 @@ import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { viewOf } from '#http/message/byte-views.ts'
 import { BATCH_FIELDS, type ObjectFields, ITEM_FIELDS } from '#http/bytes/question-fields.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
-import { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
+import { EvaluationRequest, EvaluationsRequest } from '#model/wire/decisions/access.ts'
 import {
   BatchBodies,
   judgeBatch,

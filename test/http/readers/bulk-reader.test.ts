@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { viewOf } from '#http/message/byte-views.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { QUESTION_FIELDS } from '#http/bytes/question-fields.ts'
-import { AllowedQuery } from '#model/wire/decision.ts'
+import { AllowedQuery } from '#model/wire/decisions/decision.ts'
 import { BulkBodies, judge, readOrdinarily } from '#testing/requests/bulk-bodies.ts'
 
 const CHECKS_MAX = 50

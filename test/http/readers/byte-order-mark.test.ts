@@ -5,7 +5,7 @@ import { evaluationDialect, NATIVE } from '#http/bytes/dialects.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
-import { exampleCalls } from '../../support/example-calls.ts'
+import { exampleCalls } from '../../support/calls/example-calls.ts'
 import { routes } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,

@@ -1,9 +1,9 @@
 /** Schema validation of large values: findings have exact locations within the first 100,000 parts. */
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
-import * as access from '#model/wire/access.ts'
+import * as access from '#model/wire/decisions/access.ts'
 import { ShortKey } from '#model/wire/building-blocks.ts'
-import * as decision from '#model/wire/decision.ts'
+import * as decision from '#model/wire/decisions/decision.ts'
 import { Shape } from '../../../src/http/routing/shape.ts'
 
 const MANY = 150_000

@@ -1,6 +1,6 @@
 /** Ids in paths, queries and bodies can be written with or without hyphens, and in upper or lower case. */
 import { describe, expect, test } from 'vitest'
-import { createOneOfEach } from '../../support/one-of-each.ts'
+import { createOneOfEach } from '../../support/calls/one-of-each.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import {
   ADMIN_KEY,

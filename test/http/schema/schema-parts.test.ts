@@ -1,10 +1,10 @@
 /** The parts of a resource, one by one, over HTTP (native.md B.4). */
 import { describe, expect, test } from 'vitest'
-import type { Action, ActionGroup } from '#model/wire/action.ts'
-import type { Attribute } from '#model/wire/attribute.ts'
-import type { Relation } from '#model/wire/relation.ts'
-import type { Resource } from '#model/wire/resource.ts'
-import { newPage } from '../../support/pages.ts'
+import type { Action, ActionGroup } from '#model/wire/schema/action.ts'
+import type { Attribute } from '#model/wire/schema/attribute.ts'
+import type { Relation } from '#model/wire/schema/relation.ts'
+import type { Resource } from '#model/wire/schema/resource.ts'
+import { newPage } from '../../support/calls/pages.ts'
 import {
   type Answer,
   type Envelope,
@@ -14,7 +14,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 

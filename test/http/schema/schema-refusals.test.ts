@@ -1,7 +1,7 @@
 /** Rejected schema calls: statuses, error codes and precedence of errors (native.md B.1, D-38). */
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX, PARTS_PER_BODY_MAX, PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
-import { inherited, newPage } from '../../support/pages.ts'
+import { inherited, newPage } from '../../support/calls/pages.ts'
 import {
   GROUPS,
   type Problem,
@@ -10,7 +10,7 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
+import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'

@@ -1,9 +1,9 @@
 /** PUT and PATCH of resources (native.md B.4): which parts keep their ids and facts, and which do not. */
 import { describe, expect, test } from 'vitest'
-import type { Relation } from '#model/wire/relation.ts'
-import type { Resource } from '#model/wire/resource.ts'
-import type { ResourceRole } from '#model/wire/role.ts'
-import { inherited, newPage, shelfOf } from '../../support/pages.ts'
+import type { Relation } from '#model/wire/schema/relation.ts'
+import type { Resource } from '#model/wire/schema/resource.ts'
+import type { ResourceRole } from '#model/wire/schema/role.ts'
+import { inherited, newPage, shelfOf } from '../../support/calls/pages.ts'
 import {
   FACTS,
   fresh,
@@ -12,7 +12,7 @@ import {
   RESOURCES,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
+import { IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'

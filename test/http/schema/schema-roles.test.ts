@@ -1,8 +1,8 @@
 /** Roles over HTTP: permissions, derivations, lists, bulks (native.md B.4, B.5, B.11). */
 import { describe, expect, test } from 'vitest'
-import type { Action } from '#model/wire/action.ts'
-import type { DerivationRead, ResourceRole, TenantRole } from '#model/wire/role.ts'
-import { inherited, newPage, shelfOf } from '../../support/pages.ts'
+import type { Action } from '#model/wire/schema/action.ts'
+import type { DerivationRead, ResourceRole, TenantRole } from '#model/wire/schema/role.ts'
+import { inherited, newPage, shelfOf } from '../../support/calls/pages.ts'
 import {
   type Answer,
   type Envelope,
@@ -14,7 +14,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION } from '../../support/refusals.ts'
+import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const ROLES = `${SCHEMA}/roles`

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import type { ApiKey } from '#model/wire/api-key.ts'
+import type { ApiKey } from '#model/wire/organization/api-key.ts'
 import {
   ADMIN_KEY,
   type Client,

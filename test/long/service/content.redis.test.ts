@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { content, contentOf, importInto, type Line } from '../../support/content.ts'
 import { cuttableStore, startedNodes } from '../../support/nodes.ts'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedRedis } from '../../support/processes/redis-server.ts'
 import {
   ADMIN_KEY,
   API_KEY,

@@ -3,10 +3,10 @@
  * export of a node that still has a copy restores it.
  */
 import { expect, test } from 'vitest'
-import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
-import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { type RedisKeys, redisKeys } from '#store/redis/link/redis-keys.ts'
+import { parseRedisUrl } from '#store/redis/link/redis-url.ts'
 import { contentOf, importInto } from '../../support/content.ts'
-import { sharedLink, sharedRedis } from '../../support/redis-server.ts'
+import { sharedLink, sharedRedis } from '../../support/processes/redis-server.ts'
 import {
   API_KEY,
   type Client,

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { startedNodes, until } from '../../support/nodes.ts'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedRedis } from '../../support/processes/redis-server.ts'
 import {
   ADMIN_KEY,
   type Answer,

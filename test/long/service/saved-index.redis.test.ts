@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { type Client, FACTS, question } from '#testing/processes/running-service.ts'
 import { startedNodes } from '../../support/nodes.ts'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedRedis } from '../../support/processes/redis-server.ts'
 
 const redis = await sharedRedis()
 const names = ['alice', 'bob', 'user-7']

@@ -1,12 +1,12 @@
 /** A node without Redis is stale, decides for a limited time, and recovers automatically. */
 import { expect, test } from 'vitest'
-import { redisKeys } from '#store/redis/redis-keys.ts'
-import { parseRedisUrl } from '#store/redis/redis-url.ts'
-import { CuttingProxy } from '../../support/cutting-proxy.ts'
+import { redisKeys } from '#store/redis/link/redis-keys.ts'
+import { parseRedisUrl } from '#store/redis/link/redis-url.ts'
+import { CuttingProxy } from '../../support/processes/cutting-proxy.ts'
 import { cuttableStore, freshness, readiness, until } from '../../support/nodes.ts'
 import { freePort } from '#testing/processes/free-port.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
-import { sharedLink, sharedRedis } from '../../support/redis-server.ts'
+import { sharedLink, sharedRedis } from '../../support/processes/redis-server.ts'
 import {
   Client,
   FACTS,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cuttableStore, freshness, readiness, until } from '../../support/nodes.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedRedis } from '../../support/processes/redis-server.ts'
 import {
   type Client,
   FACTS,

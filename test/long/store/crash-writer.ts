@@ -13,7 +13,7 @@ import { TableView } from '#store/embedded/table-view.ts'
 import { JournaledTables } from '#store/journal/journaled-tables.ts'
 import type { Ledger } from '#store/ledger.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import { openStore } from '#store/open-store.ts'
+import { openStore } from '#store/open/open-store.ts'
 import { WriteThread } from '#store/large-writes/write-thread.ts'
 import { commitOf, toyRule } from '../../store/toy-rows.ts'
 

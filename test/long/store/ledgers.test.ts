@@ -1,6 +1,6 @@
 /** Further ways to open a store in files satisfy the contracts of tables and ledgers. */
 import { describeKind, onJournal, onLmdb } from '../../store/embedded-ledgers.ts'
-import { writeThread } from '../../store/journals.ts'
+import { writeThread } from '../../store/journal/journals.ts'
 
 describeKind(onLmdb('lmdb'))
 describeKind(onJournal('journal, checkpoints by another thread', writeThread()))

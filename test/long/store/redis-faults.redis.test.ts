@@ -6,10 +6,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import type { Commit } from '#store/ledger.ts'
-import { CALL_ROWS_MAX } from '#store/redis/commit-call.ts'
+import { CALL_ROWS_MAX } from '#store/redis/ledger/commit-call.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
-import { linkTo, sharedLink, startedRedis } from '../../support/redis-server.ts'
-import { expectSame, keysAt, startStoreNode, type StoreNode } from '../../store/redis-nodes.ts'
+import { linkTo, sharedLink, startedRedis } from '../../support/processes/redis-server.ts'
+import { expectSame, keysAt, startStoreNode, type StoreNode } from '../../store/redis/redis-nodes.ts'
 import { commitOf, everyone, scannedKeys, text } from '../../store/toy-rows.ts'
 
 const LOG_ENTRIES_MAX = 3

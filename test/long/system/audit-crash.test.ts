@@ -1,8 +1,8 @@
 /** The audit log matches the stored state after SIGKILL. */
 import { expect, test } from 'vitest'
-import type { AuditEntry } from '#model/wire/audit.ts'
+import type { AuditEntry } from '#model/wire/organization/audit.ts'
 import { type Client, type Envelope, FACTS, storeDirectory } from '#testing/processes/running-service.ts'
-import { clientOf, startedProcess } from '../../support/started-process.ts'
+import { clientOf, startedProcess } from '../../support/processes/started-process.ts'
 
 async function allOf<Item>(client: Client, path: string): Promise<Item[]> {
   const items: Item[] = []

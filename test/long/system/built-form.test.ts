@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { API_KEY, FACTS, question } from '#testing/processes/running-service.ts'
-import { clientOf, startedProcess } from '../../support/started-process.ts'
+import { clientOf, startedProcess } from '../../support/processes/started-process.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))

@@ -8,7 +8,7 @@ import { Random } from '#testing/data/random.ts'
 import { freePort } from '#testing/processes/free-port.ts'
 import { API_KEY, FACTS, storeDirectory } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
-import { clientOf, startedProcess } from '../../support/started-process.ts'
+import { clientOf, startedProcess } from '../../support/processes/started-process.ts'
 
 const CONSUMER = new URL('../../../docs/changes/search-index.mjs', import.meta.url).pathname
 

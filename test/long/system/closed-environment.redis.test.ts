@@ -3,9 +3,9 @@
  * first node closes that environment, even after a restart, until the entity is removed on either node.
  */
 import { expect, test } from 'vitest'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedRedis } from '../../support/processes/redis-server.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
-import { startedProcess } from '../../support/started-process.ts'
+import { startedProcess } from '../../support/processes/started-process.ts'
 import { KEYS, ThreeEnvironments, withoutCopyOf, withoutRoomFor } from './three-environments.ts'
 
 const redis = await sharedRedis()

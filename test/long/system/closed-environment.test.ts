@@ -9,7 +9,7 @@ import { KIND_BYTES } from '#store/keyspace/record-codec.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { replayJournal } from '#testing/processes/store-look.ts'
 import { damageRows } from '../../support/damaged-rows.ts'
-import { startedProcess } from '../../support/started-process.ts'
+import { startedProcess } from '../../support/processes/started-process.ts'
 import { brokenAt, KEYS, ThreeEnvironments, withoutRoomFor } from './three-environments.ts'
 
 const REASON = /closed on this node: the index holds no more users/

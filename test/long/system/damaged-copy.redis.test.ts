@@ -2,10 +2,10 @@
 import { closeSync, openSync, readdirSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedRedis } from '../../support/processes/redis-server.ts'
 import { FACTS, storeDirectory } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
-import { running, source, startedProcess } from '../../support/started-process.ts'
+import { running, source, startedProcess } from '../../support/processes/started-process.ts'
 
 const redis = await sharedRedis()
 
@@ -79,7 +79,7 @@ function overwriteHead(file: string): void {
 
 /** Settings with which a process dies by a signal when it opens this replica, like one with damaged pages. */
 function endedBy(copy: string) {
-  return running(`import { CopyDirectory } from '${source('store/redis/copy-directory.ts')}'
+  return running(`import { CopyDirectory } from '${source('store/redis/copy/copy-directory.ts')}'
     const { noteStart } = CopyDirectory.prototype
     CopyDirectory.prototype.noteStart = function () {
       noteStart.call(this)

@@ -7,7 +7,7 @@ import { Scrape } from '#testing/requests/metrics.ts'
 import { levelled } from '#testing/processes/level-tables.ts'
 import { API_KEY, FACTS, type Problem, storeDirectory } from '#testing/processes/running-service.ts'
 import { damageRows } from '../../support/damaged-rows.ts'
-import { startedProcess } from '../../support/started-process.ts'
+import { startedProcess } from '../../support/processes/started-process.ts'
 
 const EXPORT = '/v2/projects/default/envs/default/export'
 /** Long enough that an export consists of several chunks. */

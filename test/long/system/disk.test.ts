@@ -17,7 +17,7 @@ import { segmentPaths } from '#store/journal/replay.ts'
 import { API_KEY, type Client, FACTS } from '#testing/processes/running-service.ts'
 import { pause } from '#testing/processes/pause.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
-import { clientOf, processWith, startedProcess } from '../../support/started-process.ts'
+import { clientOf, processWith, startedProcess } from '../../support/processes/started-process.ts'
 
 const IS_ROOT = process.getuid?.() === 0
 const NOBODY = 65_534

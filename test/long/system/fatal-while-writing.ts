@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { running, source } from '../../support/started-process.ts'
+import { running, source } from '../../support/processes/started-process.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 /** Settings with which a process throws during a write once the file `fail-now` exists. */

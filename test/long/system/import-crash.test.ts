@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { content } from '../../support/content.ts'
 import { API_KEY, storeDirectory } from '#testing/processes/running-service.ts'
-import { startedProcess } from '../../support/started-process.ts'
+import { startedProcess } from '../../support/processes/started-process.ts'
 
 const ENVIRONMENT = '/v2/projects/default/envs/default'
 

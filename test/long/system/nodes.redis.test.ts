@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { RedisNodeHeartbeats } from '#store/redis/redis-node-heartbeats.ts'
-import { parseRedisUrl } from '#store/redis/redis-url.ts'
+import { parseRedisUrl } from '#store/redis/link/redis-url.ts'
 import type { NodeList } from '#model/wire/node.ts'
 import { startedNodes } from '../../support/nodes.ts'
-import { sharedLink, startedRedis } from '../../support/redis-server.ts'
+import { sharedLink, startedRedis } from '../../support/processes/redis-server.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import type { Client } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
-import { startedProcess } from '../../support/started-process.ts'
+import { startedProcess } from '../../support/processes/started-process.ts'
 
 const redis = await startRedis()
 afterAll(() => redis.stop())

@@ -1,9 +1,9 @@
 /** Rotation of `API_KEY` on several nodes, as docs/redis.md describes it. */
 import { expect, test } from 'vitest'
-import { sharedRedis } from '../../support/redis-server.ts'
+import { sharedRedis } from '../../support/processes/redis-server.ts'
 import { ADMIN_KEY, API_KEY, storeDirectory } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
-import { clientOf, startedProcess } from '../../support/started-process.ts'
+import { clientOf, startedProcess } from '../../support/processes/started-process.ts'
 
 const redis = await sharedRedis()
 const NEXT_API_KEY = 'the-next-key-of-the-operator'

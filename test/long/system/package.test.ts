@@ -6,9 +6,9 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { checkoutCopy } from '../../support/checkout-copy.ts'
+import { checkoutCopy } from '../../support/processes/checkout-copy.ts'
 import { API_KEY } from '#testing/processes/running-service.ts'
-import { clientOf, startedProcess } from '../../support/started-process.ts'
+import { clientOf, startedProcess } from '../../support/processes/started-process.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))

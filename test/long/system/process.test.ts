@@ -19,7 +19,7 @@ import {
   storeDirectory,
 } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
-import { processWith, running, source } from '../../support/started-process.ts'
+import { processWith, running, source } from '../../support/processes/started-process.ts'
 
 const START = fileURLToPath(new URL('../../../src/start.js', import.meta.url))
 let cwd: string

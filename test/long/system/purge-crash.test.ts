@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { StoreLook } from '#testing/processes/store-look.ts'
 import { FACTS, SCHEMA, storeDirectory } from '#testing/processes/running-service.ts'
-import { startedProcess } from '../../support/started-process.ts'
+import { startedProcess } from '../../support/processes/started-process.ts'
 
 /** One less than the limit of a bulk. The purge of these users takes about a second. */
 const HOLDERS = 9_999

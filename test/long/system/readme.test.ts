@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { checkoutCopy } from '../../support/checkout-copy.ts'
-import { processWith } from '../../support/started-process.ts'
+import { checkoutCopy } from '../../support/processes/checkout-copy.ts'
+import { processWith } from '../../support/processes/started-process.ts'
 
 const copy = checkoutCopy({ isFresh: true })
 

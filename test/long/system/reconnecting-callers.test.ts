@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { API_KEY, question } from '#testing/processes/running-service.ts'
-import { startedProcess } from '../../support/started-process.ts'
+import { startedProcess } from '../../support/processes/started-process.ts'
 
 const CALLERS = 8
 const ROUNDS = 5

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { storeDirectory } from '#testing/processes/running-service.ts'
-import { startedRedis } from '../../support/redis-server.ts'
-import { startedProcess } from '../../support/started-process.ts'
+import { startedRedis } from '../../support/processes/redis-server.ts'
+import { startedProcess } from '../../support/processes/started-process.ts'
 
 test('a service reads the password of Redis from a file, and does not start without it', async () => {
   const redis = await startedRedis({ arguments: ['--requirepass', 'p@ss/word?'] })

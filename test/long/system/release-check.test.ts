@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { VERSION } from '#model/version.ts'
-import { checkoutCopy } from '../../support/checkout-copy.ts'
+import { checkoutCopy } from '../../support/processes/checkout-copy.ts'
 
 const checkout = checkoutCopy()
 

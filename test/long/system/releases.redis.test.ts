@@ -9,10 +9,10 @@ import {
   FIXTURE_PREFIX,
   FIXTURES,
 } from '../../../packaging/release-fixture.ts'
-import { startedRedis } from '../../support/redis-server.ts'
+import { startedRedis } from '../../support/processes/redis-server.ts'
 import { FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
-import { startedProcess } from '../../support/started-process.ts'
+import { startedProcess } from '../../support/processes/started-process.ts'
 
 const releases = readdirSync(FIXTURES).filter(name => statSync(join(FIXTURES, name)).isDirectory())
 

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { pause } from '#testing/processes/pause.ts'
 import { ADMIN_KEY, type Answer, API_KEY, Client } from '#testing/processes/running-service.ts'
-import { running, source } from '../../support/started-process.ts'
+import { running, source } from '../../support/processes/started-process.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
 
 export const KEYS = {
@@ -198,7 +198,7 @@ export function brokenAt(tenant: string) {
 
 /** Settings with which a node cannot write commits about users with the prefix to its local replica. */
 export function withoutCopyOf(prefix: string) {
-  return running(`import { LocalCopy } from '${source('store/redis/local-copy.ts')}'
+  return running(`import { LocalCopy } from '${source('store/redis/copy/local-copy.ts')}'
     const { apply } = LocalCopy.prototype
     LocalCopy.prototype.apply = async function (entry, ...rest) {
       if (JSON.stringify(entry.changes).includes('${prefix}')) throw new Error('on purpose')

@@ -7,10 +7,8 @@
  * even the limit on looked-up instances.
  */
 import { isUnreadable, OPERATORS } from './operators.ts'
-import { isObject, readNames, readPath } from './roots.ts'
-import type { JsonObject, Roots } from './roots.ts'
-import { conjunction, disjunction, known, negation } from './truth.ts'
-import type { Truth } from './truth.ts'
+import { isObject, readNames, readPath, type JsonObject, type Roots } from './roots.ts'
+import { conjunction, disjunction, known, negation, type Truth } from './truth.ts'
 
 /** Returns the stored attributes of an instance; `{}` if it has none; `undefined` if the tenant lacks it. */
 export type StoredInstances = (type: string, key: string) => object | undefined

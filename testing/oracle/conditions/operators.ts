@@ -6,8 +6,7 @@
 import { matchesGlob } from './globs.ts'
 import { compareInstants, instantOf } from './instants.ts'
 import { isObject } from './roots.ts'
-import { conjunction, disjunction, known, negation } from './truth.ts'
-import type { Truth } from './truth.ts'
+import { conjunction, disjunction, known, negation, type Truth } from './truth.ts'
 
 type Operator = (attribute: unknown, operand: unknown) => Truth
 

@@ -19,7 +19,7 @@ import {
   ValueWords,
   wordsBehind,
 } from '#engine/shared-index/memory/values.ts'
-import { parsedJson } from '#model/json-numbers.ts'
+import { parsedJson } from '#model/text/json-numbers.ts'
 import { ELEMENTS_LISTED_MAX, HASH_OF_UNLISTED } from './list-directory.ts'
 
 const NONE: readonly number[] = []

@@ -1,13 +1,13 @@
 /** Evaluates conditions that need not belong to a rule. Uses the values that were collected for a query. */
 import type { Condition } from '#conditions/condition.ts'
 import { explainSide } from '#conditions/explain.ts'
-import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
+import { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import type { TriedQuestion, WrittenConditions } from '#engine/engine.ts'
 import type { TriedConditions } from '#engine/explanation.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import { assert } from '#model/assert.ts'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { type Lookup, mergedValues } from './merged-values.ts'
 import type { AskedRules } from './rule-values.ts'
 

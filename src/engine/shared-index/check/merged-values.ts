@@ -2,13 +2,13 @@
  * Supplies the values of a query as objects, for tests that are stored as text and for explanations. An
  * object is parsed when a condition first reads it.
  */
-import type { EvaluationBudget } from '#conditions/evaluation-budget.ts'
+import type { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import { type QuestionInTenant, ValuesOfQuestion } from '#conditions/question-values.ts'
-import type { JsonObject } from '#conditions/values.ts'
+import type { JsonObject } from '#conditions/values/values.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import { blockWords, textOfBlock } from '#engine/shared-index/memory/attribute-rows.ts'
 import type { ValueWords } from '#engine/shared-index/memory/values.ts'
-import { parsedJson } from '#model/json-numbers.ts'
+import { parsedJson } from '#model/text/json-numbers.ts'
 
 /** An instance whose attributes conditions need, given by its type and key. */
 export interface Lookup {

@@ -3,7 +3,7 @@
  * the conditions need, from the same state of the index on which roles denied. The conditions are evaluated
  * afterwards on the copies. Therefore a long evaluation neither needs an unchanged index nor blocks writers.
  */
-import { PARSED_BYTE_STEPS } from '#conditions/step-costs.ts'
+import { PARSED_BYTE_STEPS } from '#conditions/values/step-costs.ts'
 import { copyBlock } from '#engine/shared-index/memory/attribute-rows.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import {
@@ -24,7 +24,7 @@ import { bankOf, tenantAt } from '#engine/shared-index/schema/tenant-role-overfl
 import { heldInTenant, tenantMasksOf } from '#engine/shared-index/search/explain.ts'
 import { assignmentsOf } from '#engine/shared-index/search/holdings.ts'
 import type { ListingParts } from '#engine/shared-index/search/listings.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
 import { type Lookup, nameOf } from './merged-values.ts'
 import { AskedRules, type QuestionSource } from './rule-values.ts'
 

@@ -8,8 +8,8 @@
  * explanation therefore takes its decision from this class.
  */
 import { evaluate } from '#conditions/evaluate.ts'
-import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
-import { INSTANT_LENGTH_MAX } from '#conditions/instants.ts'
+import { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
+import { INSTANT_LENGTH_MAX } from '#conditions/values/instants.ts'
 import { compareRanks, isInRelation, type Rank, rankOf } from '#conditions/nodes/ordering.ts'
 import {
   equalitySteps,
@@ -21,9 +21,9 @@ import {
   STORED_ELEMENT_STEPS,
   STORED_WORDS_A_STEP_LOG2,
   textSteps,
-} from '#conditions/step-costs.ts'
-import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from '#conditions/truth.ts'
-import { amongTruth, equality } from '#conditions/values.ts'
+} from '#conditions/values/step-costs.ts'
+import { FALSE, negated, TRUE, type Truth, truthOf, UNKNOWN } from '#conditions/values/truth.ts'
+import { amongTruth, equality } from '#conditions/values/values.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
   HEAD_MASK,

@@ -1,5 +1,5 @@
 /** Decides by rules: the queries of a batch or a single query, if roles have denied them. */
-import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
+import { STEPS_MAX } from '#conditions/values/evaluation-budget.ts'
 import type { TriedQuestion } from '#engine/engine.ts'
 import type { ListingParts } from '#engine/shared-index/search/listings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'

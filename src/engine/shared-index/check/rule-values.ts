@@ -5,12 +5,12 @@
  * to, and values that are not in a row. It also serves tests that are stored as text.
  */
 import type { QuestionValues } from '#conditions/evaluate.ts'
-import { type EvaluationBudget, STEPS_MAX } from '#conditions/evaluation-budget.ts'
-import { INSTANT_LENGTH_MAX } from '#conditions/instants.ts'
+import { type EvaluationBudget, STEPS_MAX } from '#conditions/values/evaluation-budget.ts'
+import { INSTANT_LENGTH_MAX } from '#conditions/values/instants.ts'
 import { type Rank, rankOf } from '#conditions/nodes/ordering.ts'
 import type { ValuesOfQuestion } from '#conditions/question-values.ts'
-import { pathSteps, rankSteps, textSteps } from '#conditions/step-costs.ts'
-import { isObject, isUnreadable, type JsonObject, memberOf } from '#conditions/values.ts'
+import { pathSteps, rankSteps, textSteps } from '#conditions/values/step-costs.ts'
+import { isObject, isUnreadable, type JsonObject, memberOf } from '#conditions/values/values.ts'
 import {
   countInRow,
   findInRow,

@@ -14,7 +14,7 @@
  * if and only if their heads and words are.
  */
 
-import { exactDouble, parsedJson } from '#model/json-numbers.ts'
+import { exactDouble, parsedJson } from '#model/text/json-numbers.ts'
 
 export const NULL = 1
 export const FALSE = 2

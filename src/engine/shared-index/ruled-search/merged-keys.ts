@@ -2,7 +2,7 @@
  * Merges the sorted keys of many sources. Reads each source in portions, and only as far as needed: sources
  * can contain the same entities, or only entities that come much later in the order.
  */
-import { compareUtf8 } from '#model/utf8-order.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
 
 /** Consecutive keys of one source. */
 export interface Stretch {

@@ -11,7 +11,7 @@ import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
-import { changesTooFast, type ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
+import { changesTooFast, type ConsistentReads } from '#engine/shared-index/schema/consistent-reads.ts'
 import {
   ALL,
   BY_TENANT,
@@ -21,8 +21,8 @@ import {
 } from '#engine/shared-index/attribute-index/list-directory.ts'
 import { take } from '#engine/shared-index/attribute-index/ordered-list.ts'
 import type { Query } from '#model/decision.ts'
-import type { Resumable } from '#model/resumable.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
 import type { CandidateSet, Range } from './candidates.ts'
 import { type KeySource, mergedKeys, PASSED_A_KEY, type Stretch } from './merged-keys.ts'
 

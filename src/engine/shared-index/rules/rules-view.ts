@@ -3,14 +3,14 @@
  * derived from the copy. A view belongs to one state of the schema.
  */
 import type { Condition } from '#conditions/condition.ts'
-import { type Path, readPath } from '#conditions/paths.ts'
+import { type Path, readPath } from '#conditions/values/paths.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import { type AttributeNames, NAMES_MAX } from '#engine/shared-index/memory/attribute-names.ts'
 import { unpackArrays } from '#engine/shared-index/memory/packed-arrays.ts'
 import { textIn } from '#engine/shared-index/memory/values.ts'
 import { assert } from '#model/assert.ts'
 import type { Permission } from '#model/change.ts'
-import { parsedJson } from '#model/json-numbers.ts'
+import { parsedJson } from '#model/text/json-numbers.ts'
 import { hashOfName, permissionName, PLAN, UNIT, UNIT_ARRAYS } from './rule-code.ts'
 
 /** Sources from which the value of a path can come. */

@@ -3,7 +3,7 @@
  * limit.
  */
 import { AuthzError } from '#model/errors.ts'
-import type { Resumable } from '#model/resumable.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 
 /**
  * Maximum number of steps of one walk: forward from a user, and backward from an instance, where each step

@@ -24,8 +24,8 @@ import {
   STAGE_STEPS,
   walkWhole,
 } from '#engine/shared-index/schema/walk-steps.ts'
-import type { Resumable } from '#model/resumable.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
 import { BackwardWalk } from './backward-walk.ts'
 import { ForwardWalk } from './forward-walk.ts'
 import { GuardedGoals } from './guarded-goals.ts'

@@ -6,8 +6,8 @@
  */
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { TypeView } from '#engine/shared-index/schema/schema-view.ts'
-import type { Resumable } from '#model/resumable.ts'
-import { compareUtf8 } from '#model/utf8-order.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { compareUtf8 } from '#model/text/utf8-order.ts'
 import { roleIndexesIn } from './holdings.ts'
 
 /** Number of permissions that are processed between two pauses. */

@@ -22,8 +22,8 @@ import {
   PAIRS,
   SET,
   SHRINKING_LOG2_MAX,
+  type Width,
 } from '#engine/shared-index/memory/slab.ts'
-import type { Width } from '#engine/shared-index/memory/slab.ts'
 import { partitionOf, slotsLog2 } from '#engine/shared-index/memory/string-table.ts'
 import { overflowLinesOf, lineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'

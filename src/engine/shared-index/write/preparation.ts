@@ -15,16 +15,22 @@ import { wordsAheadForExpiry } from '#engine/shared-index/memory/expiry-table.ts
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { outListOf } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
-import { findMember, findPair, hasPair, isFull, PAIRS, SET } from '#engine/shared-index/memory/slab.ts'
-import type { Width } from '#engine/shared-index/memory/slab.ts'
+import {
+  findMember,
+  findPair,
+  hasPair,
+  isFull,
+  PAIRS,
+  SET,
+  type Width,
+} from '#engine/shared-index/memory/slab.ts'
 import { partitionOf } from '#engine/shared-index/memory/string-table.ts'
 import { lineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import { scopeOf } from '#engine/shared-index/schema/role-places.ts'
 import type { SchemaRelation, Role } from '#engine/shared-index/schema/schema.ts'
 import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
 import type { NameLookups } from './names.ts'
-import { isLarge } from './replacements.ts'
-import type { Replacements } from './replacements.ts'
+import { isLarge, type Replacements } from './replacements.ts'
 
 /** Number of words of the first block of a slab, or of another small block. */
 const SMALL_WORDS = 8

@@ -18,8 +18,8 @@ import {
   copySlab,
   isSparse,
   replaceBlock,
+  type Width,
 } from '#engine/shared-index/memory/slab.ts'
-import type { Width } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
 
 /**

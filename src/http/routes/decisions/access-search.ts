@@ -13,7 +13,7 @@ import {
   type PageInSearch,
   ResourceSearchRequest,
   SubjectSearchRequest,
-} from '#model/wire/access.ts'
+} from '#model/wire/decisions/access.ts'
 import type { PagePosition, PageTokens } from './page-token.ts'
 
 export interface SearchOptions {

@@ -15,7 +15,7 @@ import {
   EvaluationsRequest,
   EvaluationsResponse,
   StrictEvaluationRequest,
-} from '#model/wire/access.ts'
+} from '#model/wire/decisions/access.ts'
 import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
 import { prebuiltResponse } from './prebuilt-response.ts'
 

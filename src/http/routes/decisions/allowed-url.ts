@@ -8,7 +8,7 @@ import { PrebuiltReply } from '#http/message/answer.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
-import { AllowedUrlQuery, AllowedUrlResult, NO_MATCHING_RULE } from '#model/wire/allowed-url.ts'
+import { AllowedUrlQuery, AllowedUrlResult, NO_MATCHING_RULE } from '#model/wire/decisions/allowed-url.ts'
 import { decided } from './allowed.ts'
 
 const DENIED = { allow: false, result: false }

@@ -1,6 +1,6 @@
 /** `/allowed` and `/allowed/bulk`: the native decision interface (native.md A.2, A.3). */
 import { debugText, type ExplainedDecision } from '#decisions/rules/decision-debug.ts'
-import type { CancelableClient } from '#decisions/decision-pool.ts'
+import type { CancelableClient } from '#model/caller.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/dialects/native-query.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
@@ -22,7 +22,7 @@ import {
   BulkAuthorizationQuery,
   ExplainedResult,
   ExplainQuery,
-} from '#model/wire/decision.ts'
+} from '#model/wire/decisions/decision.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
 import { presentForm, presentForms } from './older-questions.ts'
 import { prebuiltResponse } from './prebuilt-response.ts'

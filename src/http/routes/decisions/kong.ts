@@ -13,7 +13,7 @@ import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import { prebuiltResponse } from './prebuilt-response.ts'
-import { KongQuery, KongResult } from '#model/wire/kong.ts'
+import { KongQuery, KongResult } from '#model/wire/decisions/kong.ts'
 
 const ANSWERS = [false, true].map(result => new PrebuiltReply(200, { result }))
 

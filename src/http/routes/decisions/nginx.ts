@@ -17,7 +17,7 @@ import type { Call } from '#http/message/request-reply.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
-import { type AllowedQuery, AllowedResult, DeniedOrRefused } from '#model/wire/decision.ts'
+import { type AllowedQuery, AllowedResult, DeniedOrRefused } from '#model/wire/decisions/decision.ts'
 import { decided } from './allowed.ts'
 
 export function nginxRoutes(decisions: DecisionService, hasDebug: boolean): Route[] {

@@ -15,9 +15,9 @@ import type { Reply } from '#http/message/request-reply.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
-import { OpaBulkQuery, OpaBulkResult, OpaQuery, OpaResult } from '#model/wire/decision.ts'
-import { OpaPackage, OpaPermissions, OpaPermissionsQuery } from '#model/wire/permissions.ts'
-import { OpaAllowedTenants } from '#model/wire/tenant-lists.ts'
+import { OpaBulkQuery, OpaBulkResult, OpaQuery, OpaResult } from '#model/wire/decisions/decision.ts'
+import { OpaPackage, OpaPermissions, OpaPermissionsQuery } from '#model/wire/decisions/permissions.ts'
+import { OpaAllowedTenants } from '#model/wire/decisions/tenant-lists.ts'
 import { opaBulkAnswer, replyWith } from './bulk-answer.ts'
 
 const answer = (allow: boolean): Reply => ({ status: 200, body: { result: { allow } } })

@@ -11,7 +11,7 @@ import {
   UserPermissions,
   UserPermissionsPage,
   UserPermissionsQuery,
-} from '#model/wire/permissions.ts'
+} from '#model/wire/decisions/permissions.ts'
 
 export function permissionRoutes(permissions: PermissionService, answers: AnswersOfParts): Route[] {
   return [

@@ -6,8 +6,8 @@ import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import { type AnswersOfParts, listReply } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
-import { AllowedQuery } from '#model/wire/decision.ts'
-import { AllowedTenants, UserTenants, UserTenantsQuery } from '#model/wire/tenant-lists.ts'
+import { AllowedQuery } from '#model/wire/decisions/decision.ts'
+import { AllowedTenants, UserTenants, UserTenantsQuery } from '#model/wire/decisions/tenant-lists.ts'
 import { presentForm } from './older-questions.ts'
 
 export function tenantListRoutes(

@@ -13,8 +13,8 @@ import {
   ApiKeyRotation,
   ApiKeyScope,
   ApiKeysQuery,
-} from '#model/wire/api-key.ts'
-import { EnvironmentPath } from '#model/wire/environment.ts'
+} from '#model/wire/organization/api-key.ts'
+import { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import type { ManageOrganization } from './managed.ts'
 
 const API_KEYS = '/v2/api-key'

@@ -1,6 +1,11 @@
 /** Audit log: changes that were made through the management API, each with its API key and time. */
 import type { Route } from '#http/routing/route.ts'
-import { AuditEntryEnvelope, AuditPath, AuditQuery, OrganizationAuditQuery } from '#model/wire/audit.ts'
+import {
+  AuditEntryEnvelope,
+  AuditPath,
+  AuditQuery,
+  OrganizationAuditQuery,
+} from '#model/wire/organization/audit.ts'
 import { managed, type ManagementGateway, type ManageOrganization } from './managed.ts'
 
 const AUDIT_LOG = '/v2/audit-log'

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Call } from '#http/message/request-reply.ts'
 import type { Route } from '#http/routing/route.ts'
-import { parsedJson } from '#model/json-numbers.ts'
+import { parsedJson } from '#model/text/json-numbers.ts'
 import {
   ConditionSet,
   ConditionSetCreate,
@@ -14,7 +14,7 @@ import {
   ConditionSetUpdate,
   PossibleParentsQuery,
   RelatedSetsQuery,
-} from '#model/wire/condition-set.ts'
+} from '#model/wire/schema/condition-set.ts'
 import {
   SetRule,
   SetRuleCreate,
@@ -25,8 +25,8 @@ import {
   SetRulesPath,
   SetRulesQuery,
   SetRulesRemoved,
-} from '#model/wire/set-rule.ts'
-import { ConditionSetTry, type ConditionTrial, TriedSet } from '#model/wire/tried-set.ts'
+} from '#model/wire/schema/set-rule.ts'
+import { ConditionSetTry, type ConditionTrial, TriedSet } from '#model/wire/decisions/tried-set.ts'
 import { FACTS_BASE, type Manage, managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 const SETS = `${SCHEMA_BASE}/condition_sets`

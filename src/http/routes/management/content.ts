@@ -14,8 +14,8 @@ import {
   ContentPath,
   ImportQuery,
   ImportResult,
-} from '#model/wire/environment-content.ts'
-import type { EnvironmentPath } from '#model/wire/environment.ts'
+} from '#model/wire/content/environment-content.ts'
+import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import { type ManagementGateway, plainNames, rawJson, SCHEMA_BASE } from './managed.ts'
 
 /** Media type of YAML (RFC 9512). */

@@ -6,7 +6,7 @@
 import { RawBytes, RawJson, type Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'
-import { parsedJson } from '#model/json-numbers.ts'
+import { parsedJson } from '#model/text/json-numbers.ts'
 import {
   CopyTask,
   CopyTaskPath,
@@ -15,7 +15,7 @@ import {
   EnvironmentCopy,
   EnvironmentPath,
   type EnvironmentWithEmail,
-} from '#model/wire/environment.ts'
+} from '#model/wire/organization/environment.ts'
 
 const TASKS = '/v2/projects/{proj_id}/envs/{env_id}/copy/async'
 

@@ -1,6 +1,6 @@
 /** Preconditions `If-Match` and `If-None-Match` of changes (RFC 9110, section 13.1). */
 import { GRANT_IF_NONE_MATCH, IF_MATCH } from '#http/message/header-fields.ts'
-import type { GrantCondition, ExpectedTags } from '#management/commands/preconditions.ts'
+import type { GrantCondition, ExpectedTags } from '#management/drafts/context.ts'
 import { AuthzError } from '#model/errors.ts'
 
 const NAME = IF_MATCH.name.toLowerCase()

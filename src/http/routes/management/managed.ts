@@ -15,13 +15,12 @@ import {
   UNTRANSFORMED,
   WARNING,
 } from '#http/message/header-fields.ts'
-import type { Call, Reply, RequestNames } from '#http/message/request-reply.ts'
-import { RawBytes, RawJson } from '#http/message/request-reply.ts'
+import { type Call, type Reply, type RequestNames, RawBytes, RawJson } from '#http/message/request-reply.ts'
 import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { RouteAccess } from '#http/routing/route-access.ts'
 import { defineRoute, type Method, type Responses, type Route } from '#http/routing/route.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
-import { tagOf } from '#management/environment/conditional.ts'
+import { tagOf } from '#management/conditional/conditional.ts'
 import type { ChangeCondition } from '#management/environment/environment-service.ts'
 import type { OperationInput, OperationName, ReadOperationName } from '#management/environment/operations.ts'
 import type {
@@ -31,7 +30,7 @@ import type {
   OrganizationOperationName,
 } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
-import { inexactIntegerIn } from '#model/json-numbers.ts'
+import { inexactIntegerIn } from '#model/text/json-numbers.ts'
 import { grantCondition, expectedTags } from './if-match.ts'
 
 export interface ManagementReply {

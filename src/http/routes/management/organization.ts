@@ -7,7 +7,7 @@ import {
   OrganizationList,
   OrganizationPath,
   OrganizationsQuery,
-} from '#model/wire/organization.ts'
+} from '#model/wire/organization/organization.ts'
 import type { ManageOrganization } from './managed.ts'
 
 const ORGANIZATIONS = '/v2/orgs'

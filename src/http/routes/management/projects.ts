@@ -10,7 +10,7 @@ import {
   EnvironmentStats,
   EnvironmentUpdate,
   EnvironmentWithEmail,
-} from '#model/wire/environment.ts'
+} from '#model/wire/organization/environment.ts'
 import {
   Project,
   ProjectCreate,
@@ -18,7 +18,7 @@ import {
   ProjectPath,
   ProjectsQuery,
   ProjectUpdate,
-} from '#model/wire/project.ts'
+} from '#model/wire/organization/project.ts'
 import type { ManageOrganization } from './managed.ts'
 
 const PROJECTS = '/v2/projects'

@@ -26,7 +26,7 @@ import {
   TenantRolePath,
   TenantRolesPath,
   TenantRolesQuery,
-} from '#model/wire/role.ts'
+} from '#model/wire/schema/role.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 export function roleRoutes(gateway: ManagementGateway): Route[] {

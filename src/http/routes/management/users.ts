@@ -6,7 +6,7 @@ import {
   RoleAssignment,
   UserRoleAssignment,
   UserRoleRemoval,
-} from '#model/wire/role-assignment.ts'
+} from '#model/wire/facts/role-assignment.ts'
 import {
   User,
   UserCreate,
@@ -16,7 +16,7 @@ import {
   UsersPath,
   UsersQuery,
   UserUpdate,
-} from '#model/wire/user.ts'
+} from '#model/wire/facts/user.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const USERS = `${FACTS_BASE}/users`

@@ -4,9 +4,9 @@
  */
 import type { Condition } from '#conditions/condition.ts'
 import { type DeclaredType, findMisfits } from '#conditions/declared-types.ts'
-import type { Path, Root } from '#conditions/paths.ts'
+import type { Path, Root } from '#conditions/values/paths.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { TENANT_TYPE_KEY, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import type { TypeRecord } from '#model/records.ts'

@@ -2,7 +2,7 @@
  * Finds stored condition sets, by key first and then by id. Every lookup through a draft becomes a
  * requirement of its commit.
  */
-import type { RecordReader } from '#management/commands/record-reader.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { ConditionSetRecord } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'

@@ -1,9 +1,9 @@
 /** Entities that a sample names for the trial of a condition set. */
-import { findType, findUser, notFound } from '#management/commands/lookups.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
+import { findType, findUser, notFound } from '#management/drafts/lookups.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { InstanceRecord, UserRecord } from '#model/records.ts'
-import type { SetSample } from '#model/wire/tried-set.ts'
+import type { SetSample } from '#model/wire/decisions/tried-set.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 /** A user as a check names it. */

@@ -3,8 +3,8 @@
  * thousands of descendants. A command that gives a set a parent writes the row of the schema. Therefore, a
  * command that has called `requireNoneAdded` runs again if a set gets another parent.
  */
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { assert } from '#model/assert.ts'
 import type { ConditionSetRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'

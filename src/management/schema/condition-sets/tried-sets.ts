@@ -5,11 +5,11 @@
  */
 import type { Condition } from '#conditions/condition.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
-import type { ReadContext } from '#management/commands/context.ts'
-import { findTenant, requireTenant } from '#management/commands/lookups.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
-import { FOR_EVERY_TENANT, isAboutTenants } from '#management/schema/set-rules/tenant-mentions.ts'
+import type { ReadContext } from '#management/drafts/context.ts'
+import { findTenant, requireTenant } from '#management/drafts/lookups.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { FOR_EVERY_TENANT, isAboutTenants } from './tenant-mentions.ts'
 import { DEFAULT_TENANT, type SentAttributes } from '#model/decision.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import type { ConditionSetRecord } from '#model/records.ts'
@@ -20,7 +20,7 @@ import type {
   SetSample,
   TriedSample,
   TriedSet,
-} from '#model/wire/tried-set.ts'
+} from '#model/wire/decisions/tried-set.ts'
 import { findConditionSet } from './condition-set-lookup.ts'
 import { typeOfSide } from './condition-set-presenter.ts'
 import { checkedSet } from './condition-sets.ts'

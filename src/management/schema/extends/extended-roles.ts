@@ -3,7 +3,7 @@
  * is cached for each role that others extend, and dropped when the draft changes a role that it depends on.
  * With this cache, a bulk of roles that extend the same chain traverses it once.
  */
-import type { Draft } from '#management/commands/draft.ts'
+import type { Draft } from '#management/drafts/draft.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { RoleRecord } from '#model/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'

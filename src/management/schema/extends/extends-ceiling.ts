@@ -4,8 +4,8 @@
  * Their number of extended roles grows if a role extends more than before, or if a bulk writes that role
  * after them.
  */
-import type { Draft } from '#management/commands/draft.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
+import type { Draft } from '#management/drafts/draft.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { RoleRecord } from '#model/records.ts'

@@ -2,8 +2,8 @@
  * Checks which roles a role may extend: those of the same scope, without a cycle (native.md D-21), and at
  * most as many as the limit allows (`extends-ceiling.ts`).
  */
-import type { Draft } from '#management/commands/draft.ts'
-import { requireRole } from '#management/commands/lookups.ts'
+import type { Draft } from '#management/drafts/draft.ts'
+import { requireRole } from '#management/drafts/lookups.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { TypeRecord } from '#model/records.ts'

@@ -1,10 +1,10 @@
 /** Mapping rules in the form of records and of responses (conditions.md 10.4). */
-import { findType, notFound, requireType } from '#management/commands/lookups.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
+import { findType, notFound, requireType } from '#management/drafts/lookups.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import type { MappingRuleRecord } from '#model/records.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type { MappingRuleRead, MappingRuleStored, MappingRuleWrite } from '#model/wire/proxy-config.ts'
+import type { MappingRuleRead, MappingRuleStored, MappingRuleWrite } from '#model/wire/schema/proxy-config.ts'
 
 /**
  * Converts rules to records with resource types and actions by key. Throws `NOT_FOUND` for an unknown one. A

@@ -3,18 +3,18 @@
  * its upstream. The service does not contain that proxy, so the secret is stored encrypted and never
  * returned.
  */
-import { Warned } from '#management/commands/answer-marks.ts'
+import { Warned } from '#management/operations/answer-marks.ts'
 import {
   presentScope,
   presentTimes,
   type ReadContext,
   type SealingContext,
   type WriteContext,
-} from '#management/commands/context.ts'
-import { notFound } from '#management/commands/lookups.ts'
-import { pageOfLists } from '#management/commands/paging.ts'
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
+} from '#management/drafts/context.ts'
+import { notFound } from '#management/drafts/lookups.ts'
+import { pageOfLists } from '#management/paging/paging.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { ProxyConfigRecord } from '#model/records.ts'
 import type {
@@ -23,9 +23,9 @@ import type {
   ProxyConfigsQuery,
   ProxyConfigUpdate,
   ProxySecret,
-} from '#model/wire/proxy-config.ts'
+} from '#model/wire/schema/proxy-config.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
-import { mappingChange } from './mapping-changes.ts'
+import { mappingChange } from '#replica/record-changes.ts'
 import { changedRules, presentMappingRule } from './mapping-rules.ts'
 import { warningOfRules } from './rules-without-effect.ts'
 

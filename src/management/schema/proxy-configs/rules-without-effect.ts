@@ -2,12 +2,12 @@
  * Warns about mapping rules that can never match, because another rule with precedence matches all of their
  * URLs.
  */
-import type { RecordReader } from '#management/commands/record-reader.ts'
-import type { Resumable } from '#management/commands/resumable.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { type PlacedRule, rulesThatNeverDecide } from '#model/mapping-order.ts'
 import type { ProxyConfigRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { mappingChange } from './mapping-changes.ts'
+import { mappingChange } from '#replica/record-changes.ts'
 
 /** Maximum number of rules that one warning names. */
 const RULES_NAMED_MAX = 5

@@ -1,12 +1,12 @@
 /** Applying the change stream to a copy of an environment keeps the copy equal to the environment. */
 import { expect, test } from 'vitest'
-import { CHANGE_NOUNS, CHANGE_VERBS } from '#model/wire/change-event.ts'
+import { CHANGE_NOUNS, CHANGE_VERBS } from '#model/wire/content/change-event.ts'
 import { Random } from '#testing/data/random.ts'
 import { FACTS, RESOURCES, SCHEMA, startedService } from '#testing/processes/running-service.ts'
 import { ChangeStream } from '#testing/requests/change-stream.ts'
 import { EnvironmentCopy, listedEnvironment, listedForm } from '#testing/requests/environment-copy.ts'
 import { routes } from '#testing/requests/routes.ts'
-import { MANAGEMENT_CALLS } from '../../../support/management-calls.ts'
+import { MANAGEMENT_CALLS } from '../../../support/calls/management-calls.ts'
 
 const ONLY_READ = new Set(routes.filter(({ isRead }) => isRead).map(({ operationId }) => operationId))
 

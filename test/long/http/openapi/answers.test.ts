@@ -8,8 +8,8 @@ import type { Route } from '#http/routing/route.ts'
 import type { Principal } from '#model/principal.ts'
 import { AuthzError } from '#model/errors.ts'
 import { HttpServer } from '#http/edge/server.ts'
-import { Description, type JudgedAnswer } from '../../../support/description.ts'
-import { exampleCalls } from '../../../support/example-calls.ts'
+import { Description, type JudgedAnswer } from '../../../support/documents/description.ts'
+import { exampleCalls } from '../../../support/calls/example-calls.ts'
 import { routes as table, routesWithoutService } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
@@ -20,8 +20,8 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import type { Call } from '../../../support/schema-calls.ts'
-import { sharedDirectory } from '../../../support/shared-directory.ts'
+import type { Call } from '../../../support/calls/schema-calls.ts'
+import { sharedDirectory } from '../../../support/processes/shared-directory.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const BODY_BYTES_MAX = 16_384

@@ -1,6 +1,6 @@
 /** Imports keep the audit log of the environment in every kind of store. */
 import { describe, expect, test } from 'vitest'
-import type { AuditEntry } from '#model/wire/audit.ts'
+import type { AuditEntry } from '#model/wire/organization/audit.ts'
 import {
   API_KEY,
   type Client,
@@ -12,7 +12,7 @@ import {
 } from '#testing/processes/running-service.ts'
 import { content, importInto } from '../../../support/content.ts'
 import { startedNodes } from '../../../support/nodes.ts'
-import { sharedRedis } from '../../../support/redis-server.ts'
+import { sharedRedis } from '../../../support/processes/redis-server.ts'
 
 const redis = await sharedRedis()
 

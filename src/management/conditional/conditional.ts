@@ -1,0 +1,59 @@
+/**
+ * Conditional changes: a change is made only if the entity still has an expected `ETag` (RFC 9110, section
+ * 13.1.1). The entity is read, serialized and compared in the draft that changes it, and the commit requires
+ * all rows that were read for that. If two clients have seen the same state, one of them gets a conflict, its
+ * command runs again, and the comparison fails.
+ */
+import { hash } from 'node:crypto'
+import { AuthzError } from '#model/errors.ts'
+import { jsonText } from '#model/text/json-text.ts'
+import type { ReadContext, WriteContext, ExpectedTags } from '#management/drafts/context.ts'
+import { isResumable, type Resumable } from '#scheduling/resumable.ts'
+import { tagMismatch, matchesAny } from './preconditions.ts'
+
+/** Length of a tag: at least 128 bits, so that collisions cannot be constructed. */
+const TAG_LENGTH = 22
+
+/** Precondition of a change. */
+export interface Precondition<Reading extends string = string> {
+  /** The operation that reads the entity, with the parameters of the change. */
+  readonly thing: Reading
+  readonly tags: ExpectedTags
+}
+
+/** The tag of a representation, in quotes. It is strong, because it identifies the exact bytes. */
+export function tagOf(json: string | Uint8Array): string {
+  return `"${hash('sha256', json, 'base64url').slice(0, TAG_LENGTH)}"`
+}
+
+interface Conditional<Answer> {
+  readonly tags: ExpectedTags
+  readonly read: (context: ReadContext) => unknown
+  readonly write: (context: WriteContext) => Answer | Resumable<Answer>
+}
+
+/**
+ * Returns a command that runs `write` if the result of `read` has one of the tags, and otherwise throws
+ * `PRECONDITION_FAILED`. If the entity does not exist, errors of `write` take precedence; a `write` that
+ * would create it is also rejected.
+ */
+export function conditional<Answer>({ tags, read, write }: Conditional<Answer>) {
+  return function* (context: WriteContext): Resumable<Answer> {
+    const present = yield* tagNow(context, read)
+    if (present !== null && !matchesAny(present, tags)) throw tagMismatch(tags, present)
+    const given = write(context)
+    const answer = isResumable(given) ? yield* given : given
+    if (present === null) throw tagMismatch(tags, null)
+    return answer
+  }
+}
+
+/** The tag of the entity in the draft; null if it does not exist. */
+function* tagNow(context: WriteContext, read: Conditional<unknown>['read']): Resumable<string | null> {
+  try {
+    return tagOf(jsonText(yield* context.records.resting(() => read(context))))
+  } catch (error) {
+    if (error instanceof AuthzError && error.code === 'NOT_FOUND') return null
+    throw error
+  }
+}

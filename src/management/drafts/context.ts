@@ -1,0 +1,62 @@
+/** Context of an operation in addition to the data: its environment, the time, new ids. */
+import type { Draft } from './draft.ts'
+import type { RecordReader } from './record-reader.ts'
+
+/** Tags, one of which must match. `any` requires only that the entity exists. */
+export type ExpectedTags = readonly string[] | 'any'
+
+/** Precondition for creating, changing or removing a grant. */
+export interface GrantCondition {
+  /** Tags, one of which the current grant must have; null if there is no requirement. */
+  readonly tags: ExpectedTags | null
+  /** Whether the grant must not exist yet. */
+  readonly isNew: boolean
+}
+
+export interface EnvironmentScope {
+  readonly organizationId: string
+  readonly projectId: string
+  readonly environmentId: string
+  /** Creation time of the environment, in milliseconds since 1970. */
+  readonly createdAt: number
+}
+
+export interface OperationContext {
+  readonly scope: EnvironmentScope
+  /** Milliseconds since 1970, the same throughout one operation. */
+  readonly now: number
+  /** A new UUID. */
+  newId(): string
+}
+
+export interface ReadContext extends OperationContext {
+  readonly records: RecordReader
+}
+
+export interface WriteContext extends OperationContext {
+  readonly records: Draft
+  /** Precondition on the one grant that is created, changed or removed; absent: none. */
+  readonly grantCondition?: GrantCondition
+}
+
+export interface SealingContext extends WriteContext {
+  /** Encrypts a secret for the entity with that id; null if the organization has no encryption key. */
+  seal(ownerId: string, secret: string): Uint8Array | null
+}
+
+/** The scope in the form of management responses. */
+export function presentScope(scope: EnvironmentScope) {
+  return {
+    organization_id: scope.organizationId,
+    project_id: scope.projectId,
+    environment_id: scope.environmentId,
+  }
+}
+
+export function presentTimes(record: { readonly createdAt: number; readonly updatedAt: number }) {
+  return { created_at: presentInstant(record.createdAt), updated_at: presentInstant(record.updatedAt) }
+}
+
+export function presentInstant(instant: number): string {
+  return new Date(instant).toISOString()
+}

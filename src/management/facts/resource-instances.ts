@@ -1,0 +1,179 @@
+/** Resource instances (native.md B.9): created explicitly, or implicitly by facts that name them. */
+import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { locateInstanceOf, requireInstance, requireTenant, requireType } from '#management/drafts/lookups.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import { dependantsOf, removeDependants } from '#management/drafts/removal.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { assert } from '#model/assert.ts'
+import type { Change } from '#model/change.ts'
+import { DEFAULT_TENANT } from '#model/decision.ts'
+import { AuthzError } from '#model/errors.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import type { InstanceRecord, TenantRecord, TypeRecord } from '#model/records.ts'
+import type {
+  ResourceInstance,
+  ResourceInstanceCreate,
+  ResourceInstanceQuery,
+  ResourceInstanceUpdate,
+} from '#model/wire/facts/resource-instance.ts'
+import { rowKeyOf } from '#store/keyspace/keyspace.ts'
+import { presentResourceInstance, withRelationships } from './resource-instance-presenter.ts'
+
+interface InstanceParams {
+  readonly instance_id: string
+}
+
+interface NewInstance {
+  readonly type: TypeRecord
+  readonly key: string
+  readonly tenant: TenantRecord
+  readonly attributes?: Readonly<Record<string, unknown>>
+  readonly isGroup?: boolean
+}
+
+/** Adds an instance. The caller has checked that the key is not in use. */
+export function addInstance(context: WriteContext, instance: NewInstance): InstanceRecord {
+  const { type, key, tenant } = instance
+  const record: InstanceRecord = {
+    kind: 'instance',
+    id: context.newId(),
+    typeId: type.id,
+    key,
+    tenantId: tenant.id,
+    attributes: instance.attributes ?? {},
+    isGroup: instance.isGroup ?? false,
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+  putInstance(context, record, tenant)
+  return record
+}
+
+/** Writes an instance and notifies the engine. */
+function putInstance(context: WriteContext, record: InstanceRecord, tenant: TenantRecord): void {
+  const { records } = context
+  const { attributes } = record
+  const instance = instanceKeyOf(records, record)
+  const put = { kind: 'instance-put', instance, tenant: tenant.key, attributes } as const
+  // If the engine applies the log again, it may still have an earlier instance with that key, even in another
+  // tenant. It must remove that instance first.
+  const before: Change[] = records.replacesStored(rowKeyOf(record))
+    ? [{ kind: 'instance-removed', instance }]
+    : []
+  records.put(record, ...before, put)
+}
+
+export function createResourceInstance(
+  context: WriteContext,
+  input: { readonly body: ResourceInstanceCreate },
+): ResourceInstance {
+  const { type, tenant, found, key } = placeOf(context, input.body)
+  if (found) {
+    const name = formatInstanceReference({ type: type.key, key })
+    throw new AuthzError('DUPLICATE_ENTITY', `there is a resource instance ${JSON.stringify(name)} already`)
+  }
+  const instance = addInstance(context, { type, key, tenant, attributes: input.body.attributes ?? {} })
+  return presentResourceInstance(context, instance)
+}
+
+/** Creates the instance or replaces its attributes. An existing instance keeps its tenant. */
+export function writeInstance(context: WriteContext, body: ResourceInstanceCreate): void {
+  const { type, key, tenant, found } = placeOf(context, body)
+  const attributes = body.attributes ?? {}
+  if (!found) {
+    addInstance(context, { type, key, tenant, attributes })
+    return
+  }
+  const own = tenantOf(context.records, found)
+  if (body.tenant && own.id !== tenant.id) {
+    const name = JSON.stringify(formatInstanceReference({ type: type.key, key }))
+    throw new AuthzError(
+      'MISMATCH_RESOURCE_INSTANCES_TENANTS',
+      `${name} is in tenant ${JSON.stringify(own.key)}, not ${JSON.stringify(tenant.key)}`,
+    )
+  }
+  changeInstance(context, found, attributes)
+}
+
+/** Type, key and tenant of the instance that a body names, whether it exists or not. */
+function placeOf({ records }: WriteContext, body: ResourceInstanceCreate) {
+  const type = requireType(records, body.resource)
+  const place = locateInstanceOf(records, type, body.key)
+  // An existing instance determines the tenant.
+  const tenant =
+    place.record && !body.tenant
+      ? tenantOf(records, place.record)
+      : requireTenant(records, body.tenant ?? DEFAULT_TENANT)
+  return { type, key: body.key, tenant, found: place.record }
+}
+
+function tenantOf(records: RecordReader, instance: InstanceRecord): TenantRecord {
+  const tenant = records.byId('tenant', instance.tenantId)
+  assert(tenant, 'the tenant of an instance exists')
+  return tenant
+}
+
+function changeInstance(
+  context: WriteContext,
+  instance: InstanceRecord,
+  attributes: InstanceRecord['attributes'],
+): InstanceRecord {
+  const changed = { ...instance, attributes, updatedAt: context.now }
+  putInstance(context, changed, tenantOf(context.records, instance))
+  return changed
+}
+
+/** Given attributes replace all existing ones; null clears them. */
+export function updateResourceInstance(
+  context: WriteContext,
+  input: { readonly params: InstanceParams; readonly body: ResourceInstanceUpdate },
+): ResourceInstance {
+  const instance = requireInstance(context.records, input.params.instance_id)
+  const { attributes } = input.body
+  const changed = changeInstance(
+    context,
+    instance,
+    attributes === undefined ? instance.attributes : (attributes ?? {}),
+  )
+  return presentResourceInstance(context, changed)
+}
+
+export function* getResourceInstance(
+  context: ReadContext,
+  input: { readonly params: InstanceParams; readonly query: ResourceInstanceQuery },
+): Resumable<ResourceInstance> {
+  const instance = requireInstance(context.records, input.params.instance_id)
+  const presented = presentResourceInstance(context, instance)
+  return input.query.detailed ? yield* withRelationships(context, presented) : presented
+}
+
+export function deleteResourceInstance(
+  context: WriteContext,
+  input: { readonly params: InstanceParams },
+): void {
+  removeInstance(context, requireInstance(context.records, input.params.instance_id))
+}
+
+/** Removes an instance, which can be a group, with all its dependents (native.md C.7). */
+export function removeInstance(context: WriteContext, instance: InstanceRecord): void {
+  const { records } = context
+  records.delete(instance, instanceRemoved(records, instance))
+  removeDependants(context, [dependantsOf(instance)])
+}
+
+export function instanceRemoved(records: RecordReader, instance: InstanceRecord): Change {
+  const tenant = records.byId('tenant', instance.tenantId)
+  assert(tenant, 'the tenant of an instance exists')
+  return { kind: 'instance-removed', instance: instanceKeyOf(records, instance), tenant: tenant.key }
+}
+
+/** Resource type and key of an instance, in the form that references and changes for the engine use. */
+export function instanceKeyOf(records: RecordReader, instance: InstanceRecord) {
+  const type = records.byId('type', instance.typeId)
+  assert(type, 'the type of an instance exists')
+  return { type: type.key, key: instance.key }
+}
+
+export const reads = { getResourceInstance }
+
+export const writes = { createResourceInstance, deleteResourceInstance, updateResourceInstance }

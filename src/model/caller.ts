@@ -1,0 +1,25 @@
+/** Clients of requests, as seen by the code that works for them. */
+
+/** A client that waits for a response. */
+export interface WaitingClient {
+  /** Whether the client has disconnected, so that no client waits for the response. */
+  readonly isGone: boolean
+}
+
+/** A client that waits for a response and has sent a body. */
+export interface RequestClient extends WaitingClient {
+  /** Size of the request body in bytes. 0 if the request has no body, or if the body arrives in chunks. */
+  readonly bodyBytes: number
+  /**
+   * Calls `listener` when the request is over, that is, when the last byte of the response has been sent or
+   * the connection is closed. If this has already happened, calls it immediately. Several listeners are
+   * called in the order in which they were added.
+   */
+  whenOver(listener: () => void): void
+}
+
+/** A client for a request whose work is canceled when the client disconnects, even if the work is running. */
+export type CancelableClient = Pick<RequestClient, 'isGone' | 'whenOver'>
+
+/** Stands for the client of work that is completed even if the client disconnects. */
+export const SOMEBODY: WaitingClient = Object.freeze({ isGone: false })

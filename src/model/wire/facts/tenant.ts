@@ -1,0 +1,78 @@
+/** API schemas of tenants (native.md B.6, B.11). */
+import { Type, type Static } from 'typebox'
+import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
+import {
+  AttributeFilters,
+  AttributeMap,
+  envelope,
+  environmentPath,
+  Name,
+  nullable,
+  optional,
+  pagingQuery,
+  Reference,
+  scopeFields,
+  SearchText,
+  ShortKey,
+  Text,
+  timeFields,
+  Timestamp,
+  TotalCountFlag,
+  Uuid,
+} from '#model/wire/building-blocks.ts'
+
+export const TenantCreate = Type.Object({
+  key: ShortKey,
+  name: Name,
+  description: optional(Text),
+  attributes: optional(AttributeMap),
+})
+export type TenantCreate = Static<typeof TenantCreate>
+
+export const Tenant = Type.Object({
+  id: Uuid,
+  key: ShortKey,
+  ...scopeFields,
+  ...timeFields,
+  name: Name,
+  description: nullable(Text),
+  /** Attributes; `null` if they were never set (native.md 0.12). */
+  attributes: nullable(AttributeMap),
+  last_action_at: Timestamp,
+})
+export type Tenant = Static<typeof Tenant>
+
+/** A tenant within the response about another entity. */
+export const TenantDetails = Type.Object({
+  id: Uuid,
+  key: Type.String(),
+  name: Type.String(),
+  attributes: nullable(AttributeMap),
+})
+
+export const TenantUpdate = Type.Object({
+  name: Type.Optional(Name),
+  description: optional(Text),
+  attributes: optional(AttributeMap),
+})
+export type TenantUpdate = Static<typeof TenantUpdate>
+
+/** List of tenants. It has an envelope only if the client requests the total (native.md B.1). */
+export const TenantList = Type.Union([Type.Array(Tenant), envelope(Tenant)])
+
+export const TenantsPath = Type.Object(environmentPath)
+export const TenantPath = Type.Object({ ...environmentPath, tenant_id: Reference })
+export const TenantUserPath = Type.Object({ ...environmentPath, tenant_id: Reference, user_id: Reference })
+
+export const TenantsQuery = Type.Object({
+  ...pagingQuery,
+  search: Type.Optional(SearchText),
+  attributes: Type.Optional(AttributeFilters),
+  include_total_count: Type.Optional(TotalCountFlag),
+})
+export type TenantsQuery = Static<typeof TenantsQuery>
+
+export const TenantsBulkCreate = Type.Object({
+  operations: Type.Array(TenantCreate, { maxItems: BULK_ELEMENTS_MAX }),
+})
+export type TenantsBulkCreate = Static<typeof TenantsBulkCreate>

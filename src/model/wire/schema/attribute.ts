@@ -1,0 +1,57 @@
+/**
+ * API schemas of attributes that a resource type declares, and of the declared attributes of users and
+ * tenants (native.md B.4). Declarations do not affect decisions. They help to find errors when a condition is
+ * written.
+ */
+import { Type, type Static } from 'typebox'
+import { ATTRIBUTE_TYPES } from '#model/records.ts'
+import {
+  environmentPath,
+  nullable,
+  optional,
+  pagingQuery,
+  Reference,
+  scopeFields,
+  ShortKey,
+  Text,
+  timeFields,
+  Uuid,
+} from '#model/wire/building-blocks.ts'
+
+export const AttributeType = Type.Enum(ATTRIBUTE_TYPES)
+
+export const AttributeCreate = Type.Object({
+  key: ShortKey,
+  type: AttributeType,
+  description: optional(Text),
+})
+export type AttributeCreate = Static<typeof AttributeCreate>
+
+export const AttributeUpdate = Type.Object({
+  type: Type.Optional(AttributeType),
+  description: optional(Text),
+})
+export type AttributeUpdate = Static<typeof AttributeUpdate>
+
+export const Attribute = Type.Object({
+  id: Uuid,
+  key: ShortKey,
+  ...scopeFields,
+  ...timeFields,
+  type: AttributeType,
+  description: nullable(Text),
+  resource_id: Uuid,
+  resource_key: ShortKey,
+  built_in: Type.Boolean(),
+})
+export type Attribute = Static<typeof Attribute>
+
+export const ResourceAttributesPath = Type.Object({ ...environmentPath, resource_id: Reference })
+export const ResourceAttributePath = Type.Object({
+  ...environmentPath,
+  resource_id: Reference,
+  attribute_id: Reference,
+})
+export const UserAttributesPath = Type.Object(environmentPath)
+export const UserAttributePath = Type.Object({ ...environmentPath, attribute_id: Reference })
+export const AttributesQuery = Type.Object(pagingQuery)

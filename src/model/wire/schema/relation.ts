@@ -1,0 +1,59 @@
+/**
+ * API schemas of relations. A relation is defined on its object type, and it names the subject type
+ * (native.md B.4, C.1).
+ */
+import { Type, type Static } from 'typebox'
+import {
+  envelope,
+  environmentPath,
+  Name,
+  nullable,
+  optional,
+  pagingQuery,
+  Reference,
+  scopeFields,
+  ShortKey,
+  Text,
+  timeFields,
+  Uuid,
+} from '#model/wire/building-blocks.ts'
+
+export const RelationCreate = Type.Object({
+  key: ShortKey,
+  name: Name,
+  description: optional(Text),
+  subject_resource: Reference,
+})
+export type RelationCreate = Static<typeof RelationCreate>
+
+export const Relation = Type.Object({
+  id: Uuid,
+  key: ShortKey,
+  ...scopeFields,
+  ...timeFields,
+  name: Name,
+  description: nullable(Text),
+  subject_resource: ShortKey,
+  subject_resource_id: Uuid,
+  object_resource: ShortKey,
+  object_resource_id: Uuid,
+})
+export type Relation = Static<typeof Relation>
+
+export const RelationsPath = Type.Object({ ...environmentPath, resource_id: Reference })
+export const RelationPath = Type.Object({
+  ...environmentPath,
+  resource_id: Reference,
+  relation_id: Reference,
+})
+export const RelationsQuery = Type.Object({
+  ...pagingQuery,
+  include_total_count: Type.Optional(
+    Type.Boolean({
+      description:
+        'True: return an envelope with the total. False: return an array. Absent: clients for Node and Java receive an array, all others an envelope.',
+    }),
+  ),
+})
+export type RelationsQuery = Static<typeof RelationsQuery>
+export const RelationList = Type.Union([Type.Array(Relation), envelope(Relation)])
