@@ -1,6 +1,12 @@
 /** Converts a dataset to rows of a store, in the form in which management would write them. */
 import type { Change, InstanceKey } from '#model/change.ts'
-import type { AssignmentRecord, RoleRecord, StoredRecord, TupleRecord, TypeRecord } from '#model/records.ts'
+import type {
+  AssignmentRecord,
+  RoleRecord,
+  StoredRecord,
+  TupleRecord,
+  TypeRecord,
+} from '#entities/records.ts'
 import {
   instanceRecord,
   newId,

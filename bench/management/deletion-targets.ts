@@ -11,7 +11,7 @@ import type {
   RuleRecord,
   StoredRecord,
   TupleRecord,
-} from '#model/records.ts'
+} from '#entities/records.ts'
 import {
   instanceRecord,
   newId,

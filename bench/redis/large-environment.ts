@@ -4,7 +4,7 @@
  * own documents and the documents in their own folders.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { StoredRecord } from '#model/records.ts'
+import type { StoredRecord } from '#entities/records.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import type { Ledger } from '#store/ledger.ts'
 import { decodeRecord, encodeRecord } from '#store/keyspace/record-codec.ts'

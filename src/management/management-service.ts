@@ -30,7 +30,7 @@ import {
 } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
-import type { ChangesQuery } from '#model/wire/content/change-event.ts'
+import type { ChangesQuery } from '#entities/change-event.ts'
 import { environmentClosed } from '#replica/closed-environment.ts'
 
 /** A management request that an HTTP thread has parsed, validated and authenticated. */

@@ -17,7 +17,7 @@ import type {
   RelationRecord,
   RoleRecord,
   TypeRecord,
-} from '#model/records.ts'
+} from '#entities/records.ts'
 import { attributesOfUser } from '#model/user-attributes.ts'
 import { idBytes, recordsBegin, userKeyOf } from '#store/keyspace/keyspace.ts'
 import {

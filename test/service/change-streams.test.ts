@@ -10,7 +10,7 @@ import { CommitEventSource } from '#management/changes/commit-event-source.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { parsePosition } from '#management/changes/stream-position.ts'
 import { FairScheduler, type TimeShare } from '#scheduling/fair-scheduler.ts'
-import { CHANGE_NOUNS } from '#model/wire/content/change-event.ts'
+import { CHANGE_NOUNS } from '#entities/change-event.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
 /** A time share that grants time to a step only when the test calls `give`. */

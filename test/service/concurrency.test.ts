@@ -1,8 +1,8 @@
 /** Concurrent requests: their outcome is always that of some sequential order of the requests. */
 import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import { describe, expect, test } from 'vitest'
-import type { GroupRead } from '#model/wire/facts/group.ts'
-import type { Resource } from '#model/wire/schema/resource.ts'
+import type { GroupRead } from '#entities/group.ts'
+import type { Resource } from '#entities/resource.ts'
 import {
   type Answer,
   FACTS,

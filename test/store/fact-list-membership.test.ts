@@ -1,7 +1,7 @@
 /** Names of the secondary indexes of facts. To change a name, all stores must rebuild their indexes. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { AssignmentRecord, TupleRecord } from '#model/records.ts'
+import type { AssignmentRecord, TupleRecord } from '#entities/records.ts'
 import { factEntries, visitFactLists } from '#store/keyspace/fact-list-membership.ts'
 import { lists, recordEntries, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { decodeRecord, encodeRecord, expiresAtOf, factFields } from '#store/keyspace/record-codec.ts'

@@ -1,6 +1,6 @@
 /** Models for the graph of the console, with ten or a hundred resource types. */
 import type { Page } from 'playwright-core'
-import type { ResourceCreate } from '#model/wire/schema/resource.ts'
+import type { ResourceCreate } from '#entities/resource.ts'
 
 type Create = (type: ResourceCreate) => Promise<unknown>
 

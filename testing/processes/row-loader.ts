@@ -1,6 +1,6 @@
 /** Fills an environment through its ledger, because the API is too slow for so many rows. */
 import { randomBytes } from 'node:crypto'
-import type { StoredRecord } from '#model/records.ts'
+import type { StoredRecord } from '#entities/records.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { Ledger } from '#store/ledger.ts'

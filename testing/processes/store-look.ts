@@ -4,7 +4,7 @@
  * second. After a crash, `replay` writes them.
  */
 import { join } from 'node:path'
-import type { RecordKind } from '#model/records.ts'
+import type { RecordKind } from '#entities/records.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { applySegment, findJournal } from '#store/journal/replay.ts'

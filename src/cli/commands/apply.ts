@@ -20,8 +20,8 @@ import type { Output } from '#cli/session/output.ts'
 import type { Session } from '#cli/session/session.ts'
 import { failedIn, testLines } from '#cli/model-file/test-report.ts'
 import { EncodingError } from '#model/text/utf8-text.ts'
-import type { ModelFile } from '#model/wire/content/model-file.ts'
-import type { ContentLine } from '#model/wire/content/environment-content.ts'
+import type { ModelFile } from '#entities/model-file.ts'
+import type { ContentLine } from '#entities/environment-content.ts'
 
 /**
  * Maximum number of similar steps that are shown in full. If there are more, only the number of the others is

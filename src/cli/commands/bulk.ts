@@ -7,7 +7,7 @@ import { linesOf, FILE_ARGUMENT } from '#cli/session/input.ts'
 import type { OnProgress } from '#cli/session/output.ts'
 import { questionBody, type SingleQuestion } from '#cli/questions/question.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
-import { QuestionAttributes } from '#model/wire/content/model-file.ts'
+import { QuestionAttributes } from '#entities/model-file.ts'
 import { AttributeMap } from '#model/wire/building-blocks.ts'
 import { BulkAllowedResult } from '#model/wire/decisions/decision.ts'
 

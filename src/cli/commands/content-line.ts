@@ -1,7 +1,7 @@
 /** Parses and validates lines of an export. */
 import { Compile } from 'typebox/schema'
 import { parsedJson } from '#model/text/json-numbers.ts'
-import { CONTENT_LINES, type ContentKind, type ContentLine } from '#model/wire/content/environment-content.ts'
+import { CONTENT_LINES, type ContentKind, type ContentLine } from '#entities/environment-content.ts'
 
 /** Thrown if a line is not a valid line of an export. The message contains the reason. */
 export class ContentLineError extends Error {

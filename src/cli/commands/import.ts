@@ -5,7 +5,7 @@ import type { Command } from '#cli/session/command.ts'
 import { UsageError } from '#cli/session/exit-codes.ts'
 import { checkedBytesOf, FILE_ARGUMENT } from '#cli/session/input.ts'
 import type { OnProgress } from '#cli/session/output.ts'
-import { CONTENT_TYPE, ImportResult } from '#model/wire/content/environment-content.ts'
+import { CONTENT_TYPE, ImportResult } from '#entities/environment-content.ts'
 
 const MEBIBYTE = 1_048_576
 

@@ -8,8 +8,8 @@ import type { Command } from '#cli/session/command.ts'
 import { contentLineOf, ContentLineError } from './content-line.ts'
 import { ApiError, RefusedError, UsageError } from '#cli/session/exit-codes.ts'
 import { type InputLine, linesOf, FILE_ARGUMENT } from '#cli/session/input.ts'
-import { ConditionSet } from '#model/wire/schema/condition-set.ts'
-import type { ContentConditionSet, ContentLine } from '#model/wire/content/environment-content.ts'
+import { ConditionSet } from '#entities/condition-set.ts'
+import type { ContentConditionSet, ContentLine } from '#entities/environment-content.ts'
 
 type Fact = Extract<
   ContentLine,

@@ -1,6 +1,6 @@
 /** `verdict schema`: prints the JSON Schema of model files, for editors. */
 import type { Command } from '#cli/session/command.ts'
-import { modelFileSchema } from '#model/wire/content/model-file.ts'
+import { modelFileSchema } from '#entities/model-file.ts'
 
 export const schemaCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(

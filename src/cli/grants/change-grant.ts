@@ -1,9 +1,9 @@
 /** Creates or revokes a grant, and reports names in it that do not exist. */
 import { Check } from 'typebox/schema'
 import { formatInstanceReference } from '#model/instance-reference.ts'
-import { GroupRead, GroupRecord } from '#model/wire/facts/group.ts'
+import { GroupRead, GroupRecord } from '#entities/group.ts'
 import { ManagementError } from '#model/wire/problem.ts'
-import { RoleAssignment } from '#model/wire/facts/role-assignment.ts'
+import { RoleAssignment } from '#entities/role-assignment.ts'
 import { type Api, Done, resultOf } from '#cli/session/api.ts'
 import { RefusedError } from '#cli/session/exit-codes.ts'
 import type { Grant } from './grants.ts'

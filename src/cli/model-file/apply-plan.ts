@@ -5,7 +5,7 @@
 import { Check } from 'typebox/schema'
 import { type Api, type ApiAnswer, Done, resultOf } from '#cli/session/api.ts'
 import { ApiError } from '#cli/session/exit-codes.ts'
-import { SetRulesCreated } from '#model/wire/schema/set-rule.ts'
+import { SetRulesCreated } from '#entities/set-rule.ts'
 import type { PlannedRequest, Step } from './plan-step.ts'
 
 /**

@@ -5,9 +5,9 @@ import { Settings } from 'typebox/system'
 import { type Finding, suggestion } from './findings.ts'
 import type { ModelSource } from './model-source.ts'
 import type { ValuePath } from './located-value.ts'
-import { ModelFile } from '#model/wire/content/model-file.ts'
+import { ModelFile } from '#entities/model-file.ts'
 import { MOMENT_FORM } from '#model/wire/building-blocks.ts'
-import { keyFormsIn } from '#model/wire/schema/key-forms.ts'
+import { keyFormsIn } from '#entities/key-forms.ts'
 
 /**
  * Maximum number of errors that the schema library reports. Several of these errors can be merged into one

@@ -1,10 +1,6 @@
 /** Current state of an environment, built from the lines of an export. */
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import type {
-  ContentConditionSet,
-  ContentLine,
-  ContentResource,
-} from '#model/wire/content/environment-content.ts'
+import type { ContentConditionSet, ContentLine, ContentResource } from '#entities/environment-content.ts'
 import {
   assignmentName,
   conditionSetState,

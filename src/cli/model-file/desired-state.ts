@@ -1,6 +1,6 @@
 /** Builds the desired state from a model file. Shorthand forms in the file are expanded. */
 import { DEFAULT_TENANT } from '#model/decision.ts'
-import type { Model, ModelGroup, ModelResource, ModelRole } from '#model/wire/content/model-file.ts'
+import type { Model, ModelGroup, ModelResource, ModelRole } from '#entities/model-file.ts'
 import {
   assignmentName,
   conditionSetState,

@@ -10,7 +10,7 @@
 import { InProcessApi } from '#cli/session/in-process-api.ts'
 import { type Api, type ApiAnswer, messageOf } from '#cli/session/api.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
-import type { ModelTest } from '#model/wire/content/model-file.ts'
+import type { ModelTest } from '#entities/model-file.ts'
 import { Check } from 'typebox/schema'
 import { ManagementError } from '#model/wire/problem.ts'
 import { batchesOf, requestBody, type StepRequest, type StepWarning, warningsOf } from './apply-plan.ts'

@@ -5,9 +5,9 @@
  * represented as groups.
  */
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import type { ModelConditionSet } from '#model/wire/content/model-file.ts'
-import type { ConditionSetType } from '#model/wire/schema/condition-set.ts'
-import type { RoleBlock } from '#model/wire/schema/role.ts'
+import type { ModelConditionSet } from '#entities/model-file.ts'
+import type { ConditionSetType } from '#entities/condition-set.ts'
+import type { RoleBlock } from '#entities/role.ts'
 import type { ValuePath } from './located-value.ts'
 
 /** Simple fields by name. If a field is absent, the file does not specify it. */

@@ -1,5 +1,5 @@
 /** Reads a self-contained model file, which is a file that defines all names to which it refers. */
-import type { ModelFile } from '#model/wire/content/model-file.ts'
+import type { ModelFile } from '#entities/model-file.ts'
 import { formFindings } from './check-form.ts'
 import { nameFindings } from './check-names.ts'
 import type { Finding } from './findings.ts'

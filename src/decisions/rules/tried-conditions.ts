@@ -6,7 +6,7 @@ import { jsonBytes } from '#model/text/json-text.ts'
 import { TRIED_TESTS_BYTES_MAX } from '#model/limits.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { explainedTestItem } from '#model/wire/decisions/explained-rule.ts'
-import type { ConditionTrial, TriedSample, TriedTest } from '#model/wire/decisions/tried-set.ts'
+import type { ConditionTrial, TriedSample, TriedTest } from '#entities/tried-set.ts'
 
 /** Number of tests that are written between two pauses. */
 const TESTS_AT_ONCE = 32

@@ -1,5 +1,5 @@
 /** Validators for the lines of an import, one for each kind of content. */
-import { CONTENT_LINES, type ContentKind } from '#model/wire/content/environment-content.ts'
+import { CONTENT_LINES, type ContentKind } from '#entities/environment-content.ts'
 import { Shape } from './shape.ts'
 
 export class ContentShapes {

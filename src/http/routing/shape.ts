@@ -12,7 +12,7 @@ import type { TLocalizedValidationError as Finding } from 'typebox/error'
 import { Compile, type Validator } from 'typebox/schema'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import { MOMENT_FORM, NULL_HINT } from '#model/wire/building-blocks.ts'
-import { keyFormsIn } from '#model/wire/schema/key-forms.ts'
+import { keyFormsIn } from '#entities/key-forms.ts'
 import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 
 /** Part of a request that is validated. It is the first element of every `loc`. */

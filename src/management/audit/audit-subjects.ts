@@ -5,7 +5,7 @@
  */
 import type { Attributes } from '#model/change.ts'
 import { idFrom, parseInstanceReference } from '#model/instance-reference.ts'
-import type { AuditRecord, InstanceRecord, RecordKind, RecordOf } from '#model/records.ts'
+import type { AuditRecord, InstanceRecord, RecordKind, RecordOf } from '#entities/records.ts'
 import type { AuditedKind, AuditedThing, AuditSubjectKind } from '#model/wire/organization/audit.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { findStoredType, findTenant, findUser } from '#management/drafts/lookups.ts'

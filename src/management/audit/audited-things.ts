@@ -4,7 +4,7 @@
  * further reads are needed.
  */
 import { formatInstanceReference, idFrom } from '#model/instance-reference.ts'
-import type { RoleRecord, TypeRecord } from '#model/records.ts'
+import type { RoleRecord, TypeRecord } from '#entities/records.ts'
 import type { AuditedThing } from '#model/wire/organization/audit.ts'
 import {
   type AuditSubject,

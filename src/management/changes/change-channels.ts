@@ -3,7 +3,7 @@
  * all channels share. Events of the same event-loop iteration are sent together. If there are many events, a
  * block collects them for `BLOCK_EVERY_MS`.
  */
-import type { ResetReason } from '#model/wire/content/change-event.ts'
+import type { ResetReason } from '#entities/change-event.ts'
 import { ChangeChannel, type SharedBlock } from './change-channel.ts'
 import type { SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'

@@ -8,7 +8,7 @@ import { EXPIRY } from '#management/facts/expiry.ts'
 import type { Change, Permission, TakenAlong } from '#model/change.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import { formatRevision } from '#model/revision.ts'
-import type { AuditRecord, StoredRecord } from '#model/records.ts'
+import type { AuditRecord, StoredRecord } from '#entities/records.ts'
 import type {
   ChangeCause,
   ChangeKind,
@@ -16,7 +16,7 @@ import type {
   ChangeOrigin,
   ChangeVerb,
   RemovedWith,
-} from '#model/wire/content/change-event.ts'
+} from '#entities/change-event.ts'
 import { recordsBegin } from '#store/keyspace/keyspace.ts'
 import { decodeRecord } from '#store/keyspace/record-codec.ts'
 import { type LogEntry, isNewIn, type Row } from '#store/ledger.ts'

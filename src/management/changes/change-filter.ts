@@ -5,12 +5,7 @@
  */
 import type { Permission } from '#model/change.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
-import {
-  CHANGE_NOUNS,
-  CHANGE_VERBS,
-  type ChangeNoun,
-  type ChangesQuery,
-} from '#model/wire/content/change-event.ts'
+import { CHANGE_NOUNS, CHANGE_VERBS, type ChangeNoun, type ChangesQuery } from '#entities/change-event.ts'
 import type { FilteredChange } from './change-events.ts'
 
 /** Maximum number of names in one parameter. */

@@ -11,7 +11,7 @@
  */
 import type { WaitingClient } from '#model/caller.ts'
 import { abandoned } from '#scheduling/sliced-work.ts'
-import type { ResetReason } from '#model/wire/content/change-event.ts'
+import type { ResetReason } from '#entities/change-event.ts'
 import type { LogEntry } from '#store/ledger.ts'
 import type { CatchUpReader, CommitPart } from './catch-ups.ts'
 import type { ChangeChannel } from './change-channel.ts'

@@ -12,7 +12,7 @@
 import { Slices, type TimeShare } from '#scheduling/fair-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
-import type { ResetReason } from '#model/wire/content/change-event.ts'
+import type { ResetReason } from '#entities/change-event.ts'
 import type { LogEntry } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { type CatchUps, EnvironmentCatchUps } from './catch-ups.ts'

@@ -26,7 +26,7 @@ import type {
   TupleRecord,
   TypeRecord,
   UserRecord,
-} from '#model/records.ts'
+} from '#entities/records.ts'
 import type {
   DeletedItem,
   ToldConditionSet,
@@ -35,12 +35,12 @@ import type {
   ToldRole,
   ToldTuple,
   ToldUser,
-} from '#model/wire/content/change-event.ts'
-import type { ProxyConfig } from '#model/wire/schema/proxy-config.ts'
-import type { Relation } from '#model/wire/schema/relation.ts'
-import type { RoleAssignment } from '#model/wire/facts/role-assignment.ts'
-import type { SetRule } from '#model/wire/schema/set-rule.ts'
-import type { Tenant } from '#model/wire/facts/tenant.ts'
+} from '#entities/change-event.ts'
+import type { ProxyConfig } from '#entities/proxy-config.ts'
+import type { Relation } from '#entities/relation.ts'
+import type { RoleAssignment } from '#entities/role-assignment.ts'
+import type { SetRule } from '#entities/set-rule.ts'
+import type { Tenant } from '#entities/tenant.ts'
 import type { Static } from 'typebox'
 
 type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>

@@ -1,6 +1,6 @@
 /** Text of the events of a stream (Server-Sent Events). Texts are joined before they are encoded. */
 import { formatRevision } from '#model/revision.ts'
-import type { ResetReason, StreamEnd } from '#model/wire/content/change-event.ts'
+import type { ResetReason, StreamEnd } from '#entities/change-event.ts'
 import type { SourceEvent } from './change-events.ts'
 import { formatPosition, type StreamPosition } from './stream-position.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Exports the content of an environment as lines of text (`model/wire/content/environment-content.ts`), from
+ * Exports the content of an environment as lines of text (`entities/environment-content.ts`), from
  * one state. Facts are in creation order, so that an import creates the same lists. Rows that wait for their
  * purge are omitted.
  *
@@ -12,7 +12,7 @@ import { exportedRules, exportedSets } from '#management/schema/transfer/exporte
 import { exportedProxyConfigs } from '#management/schema/transfer/copied-proxy-configs.ts'
 import { type ExportedResource, resourceOf, roleOf } from '#management/schema/transfer/schema-export.ts'
 import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
-import type { RecordOf, TenantRecord } from '#model/records.ts'
+import type { RecordOf, TenantRecord } from '#entities/records.ts'
 import {
   CARRIER_KINDS,
   CARRIER_OF,
@@ -20,7 +20,7 @@ import {
   type ContentLine,
   type ContentResource,
   RESOURCE_PARTS,
-} from '#model/wire/content/environment-content.ts'
+} from '#entities/environment-content.ts'
 import { IdTable } from '#replica/id-table.ts'
 import { idBytes, lists } from '#store/keyspace/keyspace.ts'
 import {

@@ -1,5 +1,5 @@
 /**
- * Converts lines of text (`model/wire/content/environment-content.ts`) to the rows of a new environment. It
+ * Converts lines of text (`entities/environment-content.ts`) to the rows of a new environment. It
  * checks the form of each line, that referenced entities were defined by earlier lines, and the rules of the
  * schema. It writes nothing.
  *
@@ -15,8 +15,8 @@ import { parseInstanceReference } from '#model/instance-reference.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
 import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/text/json-text.ts'
 import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
-import type { StoredRecord } from '#model/records.ts'
-import type { ContentKind, ContentLine } from '#model/wire/content/environment-content.ts'
+import type { StoredRecord } from '#entities/records.ts'
+import type { ContentKind, ContentLine } from '#entities/environment-content.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { RowPut } from '#store/ledger.ts'

@@ -11,7 +11,7 @@ import { checkSchemaCeilings } from '#management/schema/schema-ceilings.ts'
 import type { ExportedSchema } from '#management/schema/transfer/schema-export.ts'
 import { importSchema } from '#management/schema/transfer/schema-import.ts'
 import { checkSchemaSize } from '#management/schema/schema-size.ts'
-import type { RelationRecord, RoleRecord, StoredRecord } from '#model/records.ts'
+import type { RelationRecord, RoleRecord, StoredRecord } from '#entities/records.ts'
 import {
   CARRIER_OF,
   type CarrierKind,
@@ -22,7 +22,7 @@ import {
   type ContentRole,
   type ContentRule,
   RESOURCE_PARTS,
-} from '#model/wire/content/environment-content.ts'
+} from '#entities/environment-content.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { View } from '#store/view.ts'
 import { invalid, repeated, unknown } from './content-errors.ts'

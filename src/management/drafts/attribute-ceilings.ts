@@ -8,7 +8,7 @@ import type { Attributes } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { jsonBytes } from '#model/text/json-text.ts'
 import { RESOURCE_ATTRIBUTES_FACTOR } from '#model/limits.ts'
-import type { StoredRecord, TypeRecord } from '#model/records.ts'
+import type { StoredRecord, TypeRecord } from '#entities/records.ts'
 
 /** A free-form part of a record, and its name for error messages. */
 type FreeJson = readonly [what: string, json: Attributes | null]

@@ -14,7 +14,7 @@
  */
 import { assert } from '#model/assert.ts'
 import { type Change, isOfSchema, type TakenAlong } from '#model/change.ts'
-import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
+import type { RecordKind, RecordOf, StoredRecord } from '#entities/records.ts'
 import { runAtOnce, isResumable, type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { textOf } from '#model/text/byte-text.ts'

@@ -13,7 +13,7 @@ import {
   type TenantRecord,
   type TypeRecord,
   type UserRecord,
-} from '#model/records.ts'
+} from '#entities/records.ts'
 import { isLongKey } from '#model/wire/building-blocks.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import type { RecordReader } from './record-reader.ts'

@@ -4,7 +4,7 @@
  */
 import { assert } from '#model/assert.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
+import type { RecordKind, RecordOf, StoredRecord } from '#entities/records.ts'
 import { isListed, lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { decodeAs, decodeRecord, KIND_BYTES } from '#store/keyspace/record-codec.ts'
 import type { Row } from '#store/ledger.ts'

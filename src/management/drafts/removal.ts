@@ -8,7 +8,7 @@
  * adding them requires the entity. Therefore, the purge sees all rows that were added before.
  */
 import type { TakenAlong } from '#model/change.ts'
-import type { PurgeRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { PurgeRecord, RelationRecord, RoleRecord, TypeRecord } from '#entities/records.ts'
 import { isFactList } from '#store/keyspace/fact-list-membership.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs, type FactKind } from '#store/keyspace/record-codec.ts'

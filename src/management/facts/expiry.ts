@@ -12,7 +12,7 @@ import { assert } from '#model/assert.ts'
 import type { Attributes, Change, InstanceKey } from '#model/change.ts'
 import { jsonBytes } from '#model/text/json-text.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
-import type { AssignmentRecord, InstanceRecord, TupleRecord } from '#model/records.ts'
+import type { AssignmentRecord, InstanceRecord, TupleRecord } from '#entities/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { expiresAtOf } from '#store/keyspace/record-codec.ts'
 

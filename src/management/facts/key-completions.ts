@@ -10,14 +10,14 @@ import { assert } from '#model/assert.ts'
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { COMPLETION_RESOURCES_MAX, COMPLETION_ROWS_MAX, COMPLETIONS_DEFAULT } from '#model/limits.ts'
-import type { RecordOf, UserRecord } from '#model/records.ts'
+import type { RecordOf, UserRecord } from '#entities/records.ts'
 import { compareUtf8 } from '#model/text/utf8-order.ts'
 import type {
   CompletedKind,
   KeyCompletion,
   KeyCompletions,
   KeyCompletionsQuery,
-} from '#model/wire/facts/key-completion.ts'
+} from '#entities/key-completion.ts'
 import { lists, recordsBegin, rowKeys, typeNamedIn } from '#store/keyspace/keyspace.ts'
 
 /** A row counts as one examined row per started block of this many bytes. */

@@ -6,7 +6,7 @@ import type { Empty } from '#model/wire/building-blocks.ts'
 import type {
   RelationshipTuplesBulkCreate,
   RelationshipTuplesBulkDelete,
-} from '#model/wire/facts/relationship-tuple.ts'
+} from '#entities/relationship-tuple.ts'
 import { ensureTuple, findNamed, removeTuple } from './relationship-tuples.ts'
 
 /** Creates the missing tuples, and updates the expiration times of existing ones. */

@@ -10,12 +10,12 @@ import {
 import { arrayOrEnvelope, type Page } from '#management/paging/paging.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { pageOfSelection } from '#management/paging/selection.ts'
-import type { TupleRecord } from '#model/records.ts'
+import type { TupleRecord } from '#entities/records.ts'
 import type {
   DetailedRelationshipTuplesQuery,
   RelationshipTuple,
   RelationshipTuplesQuery,
-} from '#model/wire/facts/relationship-tuple.ts'
+} from '#entities/relationship-tuple.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { presentDetailedTuple, presentTuple } from './relationship-tuple-presenter.ts'
 

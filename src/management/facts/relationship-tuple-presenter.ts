@@ -6,8 +6,8 @@ import { presentExpiry } from '#management/drafts/fact-expiry.ts'
 import { namesOf } from './resource-instance-presenter.ts'
 import { instanceKeyOf } from './resource-instances.ts'
 import { assert } from '#model/assert.ts'
-import type { InstanceRecord, TenantRecord, TupleRecord } from '#model/records.ts'
-import type { RelationshipTuple } from '#model/wire/facts/relationship-tuple.ts'
+import type { InstanceRecord, TenantRecord, TupleRecord } from '#entities/records.ts'
+import type { RelationshipTuple } from '#entities/relationship-tuple.ts'
 
 export function presentTuple(context: ReadContext, record: TupleRecord): RelationshipTuple {
   const { records } = context

@@ -17,12 +17,12 @@ import { addInstance, instanceKeyOf } from './resource-instances.ts'
 import { keepRelation } from '#management/schema/relations.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { InstanceRecord, Instant, RelationRecord, TenantRecord, TupleRecord } from '#model/records.ts'
+import type { InstanceRecord, Instant, RelationRecord, TenantRecord, TupleRecord } from '#entities/records.ts'
 import type {
   RelationshipTuple,
   RelationshipTupleCreate,
   RelationshipTupleDelete,
-} from '#model/wire/facts/relationship-tuple.ts'
+} from '#entities/relationship-tuple.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import { presentTuple } from './relationship-tuple-presenter.ts'
 

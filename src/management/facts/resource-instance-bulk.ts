@@ -6,7 +6,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
 import { deleteEach } from '#management/operations/delete-each.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
-import type { ResourceInstancesBulk } from '#model/wire/facts/resource-instance.ts'
+import type { ResourceInstancesBulk } from '#entities/resource-instance.ts'
 import { instanceKeyOf, instanceRemoved, writeInstance } from './resource-instances.ts'
 
 /** Creates missing instances, and replaces the attributes of existing ones. */

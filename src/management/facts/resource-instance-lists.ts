@@ -4,12 +4,12 @@ import { tenantFilter, typeFilter } from '#management/paging/fact-filters.ts'
 import { arrayOrEnvelope, type Page } from '#management/paging/paging.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { attributeFilter, pageOfSelection, searchFilter } from '#management/paging/selection.ts'
-import type { InstanceRecord } from '#model/records.ts'
+import type { InstanceRecord } from '#entities/records.ts'
 import type {
   DetailedResourceInstancesQuery,
   ResourceInstance,
   ResourceInstancesQuery,
-} from '#model/wire/facts/resource-instance.ts'
+} from '#entities/resource-instance.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { presentResourceInstance, withRelationships } from './resource-instance-presenter.ts'
 

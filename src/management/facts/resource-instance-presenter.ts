@@ -5,8 +5,8 @@ import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { assert } from '#model/assert.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import { INSTANCE_RELATIONSHIPS_MAX } from '#model/limits.ts'
-import type { InstanceRecord, TupleRecord } from '#model/records.ts'
-import type { ResourceInstance } from '#model/wire/facts/resource-instance.ts'
+import type { InstanceRecord, TupleRecord } from '#entities/records.ts'
+import type { ResourceInstance } from '#entities/resource-instance.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
 export function presentResourceInstance(context: ReadContext, instance: InstanceRecord): ResourceInstance {

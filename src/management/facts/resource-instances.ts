@@ -9,13 +9,13 @@ import type { Change } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
-import type { InstanceRecord, TenantRecord, TypeRecord } from '#model/records.ts'
+import type { InstanceRecord, TenantRecord, TypeRecord } from '#entities/records.ts'
 import type {
   ResourceInstance,
   ResourceInstanceCreate,
   ResourceInstanceQuery,
   ResourceInstanceUpdate,
-} from '#model/wire/facts/resource-instance.ts'
+} from '#entities/resource-instance.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { presentResourceInstance, withRelationships } from './resource-instance-presenter.ts'
 

@@ -6,7 +6,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
 import { addUser } from './users.ts'
 import { AuthzError } from '#model/errors.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
-import type { UserRecord } from '#model/records.ts'
+import type { UserRecord } from '#entities/records.ts'
 import { isLongKey } from '#model/wire/building-blocks.ts'
 import type {
   AssignmentsCreated,
@@ -14,7 +14,7 @@ import type {
   RoleAssignmentsBulk,
   RoleAssignmentsBulkQuery,
   RoleAssignmentsBulkRemoval,
-} from '#model/wire/facts/role-assignment.ts'
+} from '#entities/role-assignment.ts'
 import { checkTenantNamed, checkWanted, ensureRole, findHeld, removeAssignment } from './role-assignments.ts'
 
 /**

@@ -13,13 +13,13 @@ import type { Resumable } from '#scheduling/resumable.ts'
 import { pageOfSelection } from '#management/paging/selection.ts'
 import { presentExpiry } from '#management/drafts/fact-expiry.ts'
 import { instanceKeyOf } from './resource-instances.ts'
-import type { AssignmentRecord } from '#model/records.ts'
+import type { AssignmentRecord } from '#entities/records.ts'
 import type {
   DetailedRoleAssignment,
   DetailedRoleAssignmentsQuery,
   RoleAssignment,
   RoleAssignmentsQuery,
-} from '#model/wire/facts/role-assignment.ts'
+} from '#entities/role-assignment.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { partsOf, presentAssignment } from './role-assignments.ts'
 

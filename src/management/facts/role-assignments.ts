@@ -26,7 +26,7 @@ import type {
   RoleRecord,
   TenantRecord,
   UserRecord,
-} from '#model/records.ts'
+} from '#entities/records.ts'
 import type {
   ReturnDeletedQuery,
   RoleAssignment,
@@ -34,7 +34,7 @@ import type {
   RoleAssignmentRemoval,
   UserRoleAssignment,
   UserRoleRemoval,
-} from '#model/wire/facts/role-assignment.ts'
+} from '#entities/role-assignment.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 /** The records that an assignment refers to. */

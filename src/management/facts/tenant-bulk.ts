@@ -5,7 +5,7 @@ import { requireTenant } from '#management/drafts/lookups.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { deleteEach } from '#management/operations/delete-each.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
-import type { TenantsBulkCreate } from '#model/wire/facts/tenant.ts'
+import type { TenantsBulkCreate } from '#entities/tenant.ts'
 import { addTenant } from './tenants.ts'
 
 export function* createTenants(

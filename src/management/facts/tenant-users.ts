@@ -5,7 +5,7 @@ import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { partsOf, removeAssignment } from './role-assignments.ts'
 import { createUser } from './users.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { User, UserCreate } from '#model/wire/facts/user.ts'
+import type { User, UserCreate } from '#entities/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
 /** Creates a user. Assignments without tenant and instance are in this tenant. */

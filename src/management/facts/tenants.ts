@@ -13,9 +13,9 @@ import { dependantsOf, removeDependants } from '#management/drafts/removal.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { attributeFilter, pageOfSelection, searchFilter } from '#management/paging/selection.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { TenantRecord } from '#model/records.ts'
+import type { TenantRecord } from '#entities/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import type { Tenant, TenantCreate, TenantsQuery, TenantUpdate } from '#model/wire/facts/tenant.ts'
+import type { Tenant, TenantCreate, TenantsQuery, TenantUpdate } from '#entities/tenant.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 
 interface TenantParams {

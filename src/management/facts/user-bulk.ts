@@ -5,7 +5,7 @@ import { requireUser } from '#management/drafts/lookups.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { deleteEach } from '#management/operations/delete-each.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
-import type { UsersBulkCreate } from '#model/wire/facts/user.ts'
+import type { UsersBulkCreate } from '#entities/user.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import { checkAssignments, createNewUser, writeUser } from './users.ts'
 

@@ -4,8 +4,8 @@ import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { partsOf } from './role-assignments.ts'
 import { presentExpiry } from '#management/drafts/fact-expiry.ts'
 import { instanceKeyOf } from './resource-instances.ts'
-import type { AssignmentRecord, UserRecord } from '#model/records.ts'
-import type { User } from '#model/wire/facts/user.ts'
+import type { AssignmentRecord, UserRecord } from '#entities/records.ts'
+import type { User } from '#entities/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
 type AssociatedTenant = User['associated_tenants'][number]

@@ -7,7 +7,7 @@ import type {
   RoleAssignment,
   UserRoleAssignment,
   UserRoleRemoval,
-} from '#model/wire/facts/role-assignment.ts'
+} from '#entities/role-assignment.ts'
 
 interface UserParams {
   readonly user_id: string

@@ -6,7 +6,7 @@
 import { findRole } from '#management/drafts/lookups.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
-import type { InstanceRecord, Instant, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { InstanceRecord, Instant, RelationRecord, RoleRecord, TypeRecord } from '#entities/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { Group } from './group-lookup.ts'
 import { grantRelations, isStillDerived } from './group-relations.ts'

@@ -9,7 +9,7 @@ import { addRole } from '#management/schema/roles.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import type { InstanceRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { InstanceRecord, RoleRecord, TypeRecord } from '#entities/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 export const GROUP_TYPE_DEFAULT = 'group'

@@ -16,7 +16,7 @@ import { checkExpiry, expiresAtIn, presentExpiry } from '#management/drafts/fact
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import type { GroupMemberBody, GroupRead, GroupUser } from '#model/wire/facts/group.ts'
+import type { GroupMemberBody, GroupRead, GroupUser } from '#entities/group.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { ensureMemberRole, MEMBER_ROLE, requireGroup } from './group-lookup.ts'
 import { presentGroup } from './group-presenter.ts'

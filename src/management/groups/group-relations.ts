@@ -16,7 +16,7 @@ import { putRole } from '#management/schema/roles.ts'
 import { removeRelations } from '#management/schema/schema-removals.ts'
 import { assert } from '#model/assert.ts'
 import { SHORT_KEY_LENGTH_MAX } from '#model/limits.ts'
-import type { DerivationRecord, GroupUse, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { DerivationRecord, GroupUse, RelationRecord, RoleRecord, TypeRecord } from '#entities/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { MEMBER_ROLE } from './group-lookup.ts'
 

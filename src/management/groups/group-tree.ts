@@ -3,8 +3,14 @@ import { findRole } from '#management/drafts/lookups.ts'
 import type { Page } from '#management/paging/paging.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
-import type { InstanceRecord, RelationRecord, RoleRecord, TupleRecord, TypeRecord } from '#model/records.ts'
-import type { GroupRecord } from '#model/wire/facts/group.ts'
+import type {
+  InstanceRecord,
+  RelationRecord,
+  RoleRecord,
+  TupleRecord,
+  TypeRecord,
+} from '#entities/records.ts'
+import type { GroupRecord } from '#entities/group.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 import { MEMBER_ROLE, typeOfInstance } from './group-lookup.ts'

@@ -16,7 +16,7 @@ import { addType } from '#management/schema/types.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference, parseInstanceReference } from '#model/instance-reference.ts'
-import type { AssignmentRecord, InstanceRecord } from '#model/records.ts'
+import type { AssignmentRecord, InstanceRecord } from '#entities/records.ts'
 import type {
   DeprecatedGroupsQuery,
   GroupCreate,
@@ -25,7 +25,7 @@ import type {
   GroupRecordsQuery,
   GroupsQuery,
   ListedGroup,
-} from '#model/wire/facts/group.ts'
+} from '#entities/group.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import {
   ensureMemberRole,

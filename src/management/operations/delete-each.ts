@@ -3,7 +3,7 @@ import { forEachElement } from './bulk.ts'
 import type { WriteContext } from '#management/drafts/context.ts'
 import { dependantsOf, removeDependants } from '#management/drafts/removal.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
-import type { RecordKind } from '#model/records.ts'
+import type { RecordKind } from '#entities/records.ts'
 import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 
 interface Removed {

@@ -9,7 +9,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import { API_KEYS_MAX } from '#model/limits.ts'
-import type { ApiKeyRecord, KeyMaker } from '#model/records.ts'
+import type { ApiKeyRecord, KeyMaker } from '#entities/records.ts'
 import type {
   ApiKey,
   ApiKeyCreate,

@@ -12,7 +12,7 @@ import type {
   RelationRecord,
   RoleRecord,
   TupleRecord,
-} from '#model/records.ts'
+} from '#entities/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 import type { Expiring } from '#management/drafts/fact-expiry.ts'

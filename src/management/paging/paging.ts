@@ -2,7 +2,7 @@
 import { AuthzError } from '#model/errors.ts'
 import { jsonBytes } from '#model/text/json-text.ts'
 import { PAGE_BYTES_MAX, PAGE_SIZE_DEFAULT } from '#model/limits.ts'
-import type { RecordKind, RecordOf } from '#model/records.ts'
+import type { RecordKind, RecordOf } from '#entities/records.ts'
 import { runAtOnce, type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { ListName } from '#store/view.ts'

@@ -12,13 +12,8 @@ import { requireType } from '#management/drafts/lookups.ts'
 import { pageOfArray } from '#management/paging/paging.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { withAttributes } from '#management/paging/selection.ts'
-import type { ActionGroupRecord, TypeRecord } from '#model/records.ts'
-import type {
-  ActionGroup,
-  ActionGroupCreate,
-  ActionGroupUpdate,
-  ActionsQuery,
-} from '#model/wire/schema/action.ts'
+import type { ActionGroupRecord, TypeRecord } from '#entities/records.ts'
+import type { ActionGroup, ActionGroupCreate, ActionGroupUpdate, ActionsQuery } from '#entities/action.ts'
 import { checkPartIsNew, putType, requirePart, withPart } from './types.ts'
 
 interface TypeParams {

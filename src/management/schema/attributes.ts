@@ -10,8 +10,8 @@ import {
 } from '#management/drafts/context.ts'
 import { pageOfArray } from '#management/paging/paging.ts'
 import { isBuiltInTypeKey, USER_TYPE_KEY } from '#model/built-in-types.ts'
-import type { AttributeRecord, TypeRecord } from '#model/records.ts'
-import type { Attribute, AttributeCreate, AttributeUpdate } from '#model/wire/schema/attribute.ts'
+import type { AttributeRecord, TypeRecord } from '#entities/records.ts'
+import type { Attribute, AttributeCreate, AttributeUpdate } from '#entities/attribute.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import {
   checkAttributeNames,

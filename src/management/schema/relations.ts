@@ -7,8 +7,8 @@ import {
 } from '#management/drafts/context.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
-import type { GroupUse, RelationRecord, TypeRecord } from '#model/records.ts'
-import type { Relation } from '#model/wire/schema/relation.ts'
+import type { GroupUse, RelationRecord, TypeRecord } from '#entities/records.ts'
+import type { Relation } from '#entities/relation.ts'
 
 interface NewRelation {
   readonly objectType: TypeRecord

@@ -3,8 +3,8 @@
  * B.4).
  */
 import type { WriteContext } from '#management/drafts/context.ts'
-import type { ActionRecord, AttributeRecord } from '#model/records.ts'
-import type { ActionBlock, AttributeBlock } from '#model/wire/schema/resource.ts'
+import type { ActionRecord, AttributeRecord } from '#entities/records.ts'
+import type { ActionBlock, AttributeBlock } from '#entities/resource.ts'
 
 /** The name of an action defaults to its key (native.md D-30). */
 export function actionsOf(

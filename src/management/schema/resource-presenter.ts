@@ -1,8 +1,8 @@
 /** A resource type in the form of responses, with all its parts (native.md B.4). */
 import { presentScope, presentTimes, type ReadContext } from '#management/drafts/context.ts'
 import { assert } from '#model/assert.ts'
-import type { TypeRecord } from '#model/records.ts'
-import type { Resource } from '#model/wire/schema/resource.ts'
+import type { TypeRecord } from '#entities/records.ts'
+import type { Resource } from '#entities/resource.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { presentResourceRole } from './roles.ts'
 

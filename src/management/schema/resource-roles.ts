@@ -6,7 +6,7 @@ import type { RecordReader } from '#management/drafts/record-reader.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { attributeFilter } from '#management/paging/selection.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { RoleRecord, TypeRecord } from '#model/records.ts'
+import type { RoleRecord, TypeRecord } from '#entities/records.ts'
 import type {
   DerivationCreate,
   DerivationRead,
@@ -16,7 +16,7 @@ import type {
   RoleCreate,
   ResourceRolesQuery,
   ResourceRoleUpdate,
-} from '#model/wire/schema/role.ts'
+} from '#entities/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { isSameDerivation, resolveDerivation, resolvePermissions } from './role-rules.ts'
 import { createRole, presentDerivation, presentResourceRole, putRole, updateRole } from './roles.ts'

@@ -17,7 +17,7 @@ import { attributeFilter } from '#management/paging/selection.ts'
 import { BUILT_IN_TYPE_KEYS } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type { RoleRecord, TypeRecord } from '#model/records.ts'
+import type { RoleRecord, TypeRecord } from '#entities/records.ts'
 import { isShortKey } from '#model/wire/building-blocks.ts'
 import type {
   Resource,
@@ -25,8 +25,8 @@ import type {
   ResourceReplace,
   ResourcesQuery,
   ResourceUpdate,
-} from '#model/wire/schema/resource.ts'
-import type { RoleBlock } from '#model/wire/schema/role.ts'
+} from '#entities/resource.ts'
+import type { RoleBlock } from '#entities/role.ts'
 import { lists, rowKeyOf, rowKeys } from '#store/keyspace/keyspace.ts'
 import { addRelation } from './relations.ts'
 import { actionsOf, attributesOf } from './resource-parts.ts'

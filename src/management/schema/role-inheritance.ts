@@ -9,14 +9,9 @@ import { PageBytes, windowOf } from '#management/paging/paging.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { RoleRecord, TypeRecord } from '#model/records.ts'
+import type { RoleRecord, TypeRecord } from '#entities/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import type {
-  ResourceRole,
-  ResourceRoleFamily,
-  TenantRole,
-  TenantRoleFamily,
-} from '#model/wire/schema/role.ts'
+import type { ResourceRole, ResourceRoleFamily, TenantRole, TenantRoleFamily } from '#entities/role.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { presentResourceRole, presentTenantRole, updateRole } from './roles.ts'
 

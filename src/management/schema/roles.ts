@@ -8,7 +8,7 @@ import {
 import { findRole, requireRelation, requireType } from '#management/drafts/lookups.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { DerivationRecord, GrantedToRecord, RoleRecord, TypeRecord } from '#model/records.ts'
+import type { DerivationRecord, GrantedToRecord, RoleRecord, TypeRecord } from '#entities/records.ts'
 import type {
   DerivationBlock,
   DerivationRead,
@@ -17,7 +17,7 @@ import type {
   RoleCreate,
   RoleUpdate,
   TenantRole,
-} from '#model/wire/schema/role.ts'
+} from '#entities/role.ts'
 import { roleChange } from '#replica/record-changes.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import { resolveExtends } from '#management/schema/extends/resolve-extends.ts'

@@ -23,7 +23,7 @@ import {
   RULES_PER_ACTION_MAX,
   TENANT_ROLES_MAX,
 } from '#model/limits.ts'
-import type { RuleRecord, StoredRecord } from '#model/records.ts'
+import type { RuleRecord, StoredRecord } from '#entities/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 

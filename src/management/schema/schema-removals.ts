@@ -17,7 +17,7 @@ import type {
   RelationRecord,
   RoleRecord,
   TypeRecord,
-} from '#model/records.ts'
+} from '#entities/records.ts'
 import { lists, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 import { requireNoneAdded } from './schema-ceilings.ts'

@@ -32,7 +32,7 @@ import type {
   RoleRecord,
   SchemaSizeRecord,
   TypeRecord,
-} from '#model/records.ts'
+} from '#entities/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import { checkExtendsReach } from '#management/schema/extends/extends-ceiling.ts'

@@ -4,14 +4,8 @@ import { requireRole } from '#management/drafts/lookups.ts'
 import { arrayOrEnvelope, type Page } from '#management/paging/paging.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { attributeFilter, pageOfSelection, searchFilter } from '#management/paging/selection.ts'
-import type { RoleRecord } from '#model/records.ts'
-import type {
-  PermissionList,
-  RoleCreate,
-  RoleUpdate,
-  TenantRole,
-  TenantRolesQuery,
-} from '#model/wire/schema/role.ts'
+import type { RoleRecord } from '#entities/records.ts'
+import type { PermissionList, RoleCreate, RoleUpdate, TenantRole, TenantRolesQuery } from '#entities/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { checkTenantPermissions, resolvePermissions } from './role-rules.ts'
 import { createRole, presentTenantRole, updateRole } from './roles.ts'

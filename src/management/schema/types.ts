@@ -12,7 +12,7 @@ import {
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import { PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
-import type { ActionRecord, AttributeRecord, TypeRecord } from '#model/records.ts'
+import type { ActionRecord, AttributeRecord, TypeRecord } from '#entities/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 /**

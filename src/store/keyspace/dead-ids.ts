@@ -3,7 +3,7 @@
  * purge names, and is therefore treated as absent. Therefore, a removal is one small commit, regardless of
  * the number of dependents.
  */
-import type { RecordKind, StoredRecord } from '#model/records.ts'
+import type { RecordKind, StoredRecord } from '#entities/records.ts'
 import { lists } from './keyspace.ts'
 import { decodeAs } from './record-codec.ts'
 import type { Row } from '#store/ledger.ts'

@@ -4,7 +4,7 @@
  * table determines which records are dead (`dead-ids.ts`) and which rows a removal also deletes
  * (`removal.ts`, native.md C.7).
  */
-import type { RecordKind, RecordOf } from '#model/records.ts'
+import type { RecordKind, RecordOf } from '#entities/records.ts'
 import { lists } from './keyspace.ts'
 import type { ListName } from '#store/view.ts'
 

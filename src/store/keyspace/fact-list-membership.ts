@@ -5,7 +5,7 @@
  * ids to text and back. A row that is not in the usual form of the codec is read as a record.
  */
 import { assert } from '#model/assert.ts'
-import type { RecordOf } from '#model/records.ts'
+import type { RecordOf } from '#entities/records.ts'
 import type { ListEntry, ListName } from '#store/view.ts'
 import { type FactKind, hasExpiry, hasInstance, idInKey, KIND_BYTES, tenantIn } from './record-codec.ts'
 import { joinIds, UUID_BYTES } from './uuid-bytes.ts'

@@ -30,7 +30,7 @@
  */
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import type { RuleSide } from '#model/change.ts'
-import type { RecordKind, StoredRecord } from '#model/records.ts'
+import type { RecordKind, StoredRecord } from '#entities/records.ts'
 import type { ListEntry, ListName, ListRule } from '#store/view.ts'
 import {
   BY_ID_LIST,

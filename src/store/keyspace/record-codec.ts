@@ -9,7 +9,7 @@
 import { Packr } from 'msgpackr'
 import { assert } from '#model/assert.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
-import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
+import type { RecordKind, RecordOf, StoredRecord } from '#entities/records.ts'
 import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
 
 /**

@@ -10,7 +10,7 @@
 import { endText } from '#management/changes/event-text.ts'
 import { type Held, HeldBytes } from '#management/changes/held-bytes.ts'
 import { LiveBytes, type Outlet, wholeBytes } from '#management/changes/live-bytes.ts'
-import type { StreamEnd } from '#model/wire/content/change-event.ts'
+import type { StreamEnd } from '#entities/change-event.ts'
 import type { ThreadCounters } from '#telemetry/thread-counters.ts'
 import type { FromHttpThread, StreamPiece, ToHttpThread } from './messages.ts'
 

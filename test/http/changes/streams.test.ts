@@ -1,6 +1,6 @@
 /** Change streams: order, resumption, filters, resets, shutdown and limits. */
 import { describe, expect, test } from 'vitest'
-import { CHANGE_NOUNS } from '#model/wire/content/change-event.ts'
+import { CHANGE_NOUNS } from '#entities/change-event.ts'
 import {
   ADMIN_KEY,
   type Client,

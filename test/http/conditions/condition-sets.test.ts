@@ -1,8 +1,8 @@
 /** Condition sets over HTTP: fields, validation, and parents (conditions.md 1.2, 1.3 and 2). */
 import { describe, expect, test } from 'vitest'
 import { CONDITION_BYTES_MAX, SET_ANCESTORS_MAX } from '#model/limits.ts'
-import type { ConditionSet } from '#model/wire/schema/condition-set.ts'
-import type { TenantRole } from '#model/wire/schema/role.ts'
+import type { ConditionSet } from '#entities/condition-set.ts'
+import type { TenantRole } from '#entities/role.ts'
 import {
   type Answer,
   type Envelope,

@@ -10,7 +10,7 @@ import {
   MAPPING_URL_LENGTH_MAX,
   PROXY_SECRET_BYTES_MAX,
 } from '#model/limits.ts'
-import type { ProxyConfig } from '#model/wire/schema/proxy-config.ts'
+import type { ProxyConfig } from '#entities/proxy-config.ts'
 import { PURPOSE, Seal } from '#secrets/seal.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'

@@ -1,6 +1,6 @@
 /** Rules on condition sets over HTTP: references, validation, deletion (conditions.md 1.4, 1.5 and 2). */
 import { describe, expect, test } from 'vitest'
-import type { SetRule } from '#model/wire/schema/set-rule.ts'
+import type { SetRule } from '#entities/set-rule.ts'
 import {
   type Envelope,
   FACTS,

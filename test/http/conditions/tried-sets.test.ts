@@ -1,7 +1,7 @@
 /** Trials of condition sets on samples before they are saved: values, findings, warnings and limits. */
 import { describe, expect, test } from 'vitest'
 import { CONDITION_SAMPLES_MAX, SENT_ATTRIBUTES_BYTES_MAX, TRIED_TESTS_BYTES_MAX } from '#model/limits.ts'
-import type { TriedSample, TriedSet } from '#model/wire/decisions/tried-set.ts'
+import type { TriedSample, TriedSet } from '#entities/tried-set.ts'
 import {
   FACTS,
   fresh,

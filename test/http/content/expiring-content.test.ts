@@ -1,7 +1,7 @@
 /** Expiring grants in exports and imports: expiration times are preserved, and may be in the past. */
 import { expect, test } from 'vitest'
-import type { RelationshipTuple } from '#model/wire/facts/relationship-tuple.ts'
-import type { RoleAssignment } from '#model/wire/facts/role-assignment.ts'
+import type { RelationshipTuple } from '#entities/relationship-tuple.ts'
+import type { RoleAssignment } from '#entities/role-assignment.ts'
 import {
   type Client,
   sharedService,

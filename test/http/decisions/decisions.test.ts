@@ -1,6 +1,6 @@
 /** `/allowed` and `/allowed/bulk` over HTTP (native.md A.1 to A.3, D-14, D-15, D-31, D-42). */
 import { describe, expect, test } from 'vitest'
-import type { User } from '#model/wire/facts/user.ts'
+import type { User } from '#entities/user.ts'
 import { changedAt } from '../../support/calls/access-requests.ts'
 import {
   type Answer,

@@ -1,8 +1,8 @@
 /** Expiring grants: set, changed and removed expiration times, and lists filtered by expiration time. */
 import { describe, expect, test } from 'vitest'
-import type { RelationshipTuple } from '#model/wire/facts/relationship-tuple.ts'
-import type { DetailedRoleAssignment, RoleAssignment } from '#model/wire/facts/role-assignment.ts'
-import type { User } from '#model/wire/facts/user.ts'
+import type { RelationshipTuple } from '#entities/relationship-tuple.ts'
+import type { DetailedRoleAssignment, RoleAssignment } from '#entities/role-assignment.ts'
+import type { User } from '#entities/user.ts'
 import {
   type Envelope,
   FACTS,

@@ -1,8 +1,8 @@
 /** Lists of facts over HTTP: filters, search, paging, envelopes, and bulk calls (native.md B.6 to B.11). */
 import { describe, expect, test } from 'vitest'
-import type { RelationshipTuple } from '#model/wire/facts/relationship-tuple.ts'
-import type { RoleAssignment } from '#model/wire/facts/role-assignment.ts'
-import type { User } from '#model/wire/facts/user.ts'
+import type { RelationshipTuple } from '#entities/relationship-tuple.ts'
+import type { RoleAssignment } from '#entities/role-assignment.ts'
+import type { User } from '#entities/user.ts'
 import {
   ADMIN_KEY,
   type Envelope,

@@ -1,7 +1,7 @@
 /** Key completion, `…/key_completions`: returns the keys that start with a prefix. */
 import { expect, test } from 'vitest'
 import { COMPLETIONS_DEFAULT, COMPLETIONS_MAX, LONG_KEY_BYTES_MAX } from '#model/limits.ts'
-import type { KeyCompletion, KeyCompletions } from '#model/wire/facts/key-completion.ts'
+import type { KeyCompletion, KeyCompletions } from '#entities/key-completion.ts'
 import {
   ADMIN_KEY,
   API_KEY,

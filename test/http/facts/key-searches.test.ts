@@ -1,7 +1,7 @@
 /** Key search, `…/key_searches`: finds entities by a part of their names, a bounded number per request. */
 import { expect, test } from 'vitest'
 import { KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
-import type { KeySearch } from '#model/wire/facts/key-search.ts'
+import type { KeySearch } from '#entities/key-search.ts'
 import { FACTS, refusal, sharedService } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()

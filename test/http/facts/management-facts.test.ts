@@ -1,10 +1,10 @@
 /** Tenants, users, instances, role assignments and tuples over HTTP (native.md B.6 to B.10, D-45). */
 import { describe, expect, test } from 'vitest'
-import type { RelationshipTuple } from '#model/wire/facts/relationship-tuple.ts'
-import type { ResourceInstance } from '#model/wire/facts/resource-instance.ts'
-import type { Resource } from '#model/wire/schema/resource.ts'
-import type { RoleAssignment } from '#model/wire/facts/role-assignment.ts'
-import type { User } from '#model/wire/facts/user.ts'
+import type { RelationshipTuple } from '#entities/relationship-tuple.ts'
+import type { ResourceInstance } from '#entities/resource-instance.ts'
+import type { Resource } from '#entities/resource.ts'
+import type { RoleAssignment } from '#entities/role-assignment.ts'
+import type { User } from '#entities/user.ts'
 import {
   FACTS,
   fresh,

@@ -1,7 +1,7 @@
 /** Groups end to end (native.md B.3, C.3 to C.6): memberships and roles of groups determine permissions. */
 import { describe, expect, test } from 'vitest'
-import type { GroupRead, GroupRecord, GroupRole, GroupUser } from '#model/wire/facts/group.ts'
-import type { Resource } from '#model/wire/schema/resource.ts'
+import type { GroupRead, GroupRecord, GroupRole, GroupUser } from '#entities/group.ts'
+import type { Resource } from '#entities/resource.ts'
 import {
   type Client,
   type Envelope,

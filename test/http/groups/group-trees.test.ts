@@ -1,6 +1,6 @@
 /** Lists for a tree of groups: top-level groups, their children, and the groups of a user. */
 import { describe, expect, test } from 'vitest'
-import type { GroupLink, ListedGroup } from '#model/wire/facts/group.ts'
+import type { GroupLink, ListedGroup } from '#entities/group.ts'
 import {
   type Envelope,
   FACTS,

@@ -1,6 +1,6 @@
 /** Successful responses of all management routes match their schemas and have the revision (contract B). */
 import { describe, expect, test } from 'vitest'
-import type { Tenant } from '#model/wire/facts/tenant.ts'
+import type { Tenant } from '#entities/tenant.ts'
 import {
   FACTS,
   type Problem,

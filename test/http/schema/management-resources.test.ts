@@ -1,8 +1,8 @@
 /** Resources, roles and relations over HTTP: rejections and changes (native.md B.4, B.5, D-21). */
 import { describe, expect, test } from 'vitest'
-import type { Relation } from '#model/wire/schema/relation.ts'
-import type { Resource } from '#model/wire/schema/resource.ts'
-import type { ResourceRole, TenantRole } from '#model/wire/schema/role.ts'
+import type { Relation } from '#entities/relation.ts'
+import type { Resource } from '#entities/resource.ts'
+import type { ResourceRole, TenantRole } from '#entities/role.ts'
 import {
   type Envelope,
   fresh,

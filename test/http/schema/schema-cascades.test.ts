@@ -1,8 +1,8 @@
 /** Deleting a part of a schema also removes its dependents from decisions and lists (native.md C.7). */
 import { describe, expect, test } from 'vitest'
-import type { GroupRead } from '#model/wire/facts/group.ts'
-import type { Resource } from '#model/wire/schema/resource.ts'
-import type { TenantRole } from '#model/wire/schema/role.ts'
+import type { GroupRead } from '#entities/group.ts'
+import type { Resource } from '#entities/resource.ts'
+import type { TenantRole } from '#entities/role.ts'
 import {
   type Client,
   groupPath,

@@ -1,9 +1,9 @@
 /** The parts of a resource, one by one, over HTTP (native.md B.4). */
 import { describe, expect, test } from 'vitest'
-import type { Action, ActionGroup } from '#model/wire/schema/action.ts'
-import type { Attribute } from '#model/wire/schema/attribute.ts'
-import type { Relation } from '#model/wire/schema/relation.ts'
-import type { Resource } from '#model/wire/schema/resource.ts'
+import type { Action, ActionGroup } from '#entities/action.ts'
+import type { Attribute } from '#entities/attribute.ts'
+import type { Relation } from '#entities/relation.ts'
+import type { Resource } from '#entities/resource.ts'
 import { newPage } from '../../support/calls/pages.ts'
 import {
   type Answer,

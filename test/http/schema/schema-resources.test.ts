@@ -1,8 +1,8 @@
 /** PUT and PATCH of resources (native.md B.4): which parts keep their ids and facts, and which do not. */
 import { describe, expect, test } from 'vitest'
-import type { Relation } from '#model/wire/schema/relation.ts'
-import type { Resource } from '#model/wire/schema/resource.ts'
-import type { ResourceRole } from '#model/wire/schema/role.ts'
+import type { Relation } from '#entities/relation.ts'
+import type { Resource } from '#entities/resource.ts'
+import type { ResourceRole } from '#entities/role.ts'
 import { inherited, newPage, shelfOf } from '../../support/calls/pages.ts'
 import {
   FACTS,

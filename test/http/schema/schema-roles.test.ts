@@ -1,7 +1,7 @@
 /** Roles over HTTP: permissions, derivations, lists, bulks (native.md B.4, B.5, B.11). */
 import { describe, expect, test } from 'vitest'
-import type { Action } from '#model/wire/schema/action.ts'
-import type { DerivationRead, ResourceRole, TenantRole } from '#model/wire/schema/role.ts'
+import type { Action } from '#entities/action.ts'
+import type { DerivationRead, ResourceRole, TenantRole } from '#entities/role.ts'
 import { inherited, newPage, shelfOf } from '../../support/calls/pages.ts'
 import {
   type Answer,

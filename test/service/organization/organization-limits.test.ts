@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { API_KEYS_MAX, ENVIRONMENTS_MAX, PROJECTS_MAX } from '#model/limits.ts'
-import type { StoredRecord } from '#model/records.ts'
+import type { StoredRecord } from '#entities/records.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { organizationService } from '../../support/running-organization.ts'

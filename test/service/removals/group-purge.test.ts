@@ -1,7 +1,7 @@
 /** Deletion of a group that is larger than one commit (C.5). */
 import { describe, expect, test } from 'vitest'
 import { deleteGroup } from '#management/groups/groups.ts'
-import type { ListedGroup } from '#model/wire/facts/group.ts'
+import type { ListedGroup } from '#entities/group.ts'
 import { RunningEnvironment } from '../../support/running-environment.ts'
 
 /** Number of members for which a purge needs more than two batches. */

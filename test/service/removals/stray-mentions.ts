@@ -1,8 +1,8 @@
 /** References of a schema to missing entities, of which a consistent schema has none (native.md C.7). */
-import type { ConditionSet } from '#model/wire/schema/condition-set.ts'
-import type { Resource } from '#model/wire/schema/resource.ts'
-import type { TenantRole } from '#model/wire/schema/role.ts'
-import type { SetRule } from '#model/wire/schema/set-rule.ts'
+import type { ConditionSet } from '#entities/condition-set.ts'
+import type { Resource } from '#entities/resource.ts'
+import type { TenantRole } from '#entities/role.ts'
+import type { SetRule } from '#entities/set-rule.ts'
 import type { RunningEnvironment } from '../../support/running-environment.ts'
 
 /** Returns each reference in the schema to a missing entity, as `source: name`. */

@@ -1,7 +1,7 @@
 /** Cache of the roles that a role extends, directly and indirectly. */
 import { expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
-import type { RoleRecord } from '#model/records.ts'
+import type { RoleRecord } from '#entities/records.ts'
 import { ExtendedRoles } from '#management/schema/extends/extended-roles.ts'
 import { heldToSize } from '#management/schema/schema-size.ts'
 import { updateTenantRole } from '#management/schema/tenant-roles.ts'

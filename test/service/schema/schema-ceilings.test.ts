@@ -7,7 +7,7 @@ import {
   MAPPING_RULES_PER_CONFIG_MAX,
   PROXY_CONFIGS_MAX,
 } from '#model/limits.ts'
-import type { RecordKind } from '#model/records.ts'
+import type { RecordKind } from '#entities/records.ts'
 import { runAtOnce } from '#scheduling/resumable.ts'
 import {
   checkSchemaCeilings,

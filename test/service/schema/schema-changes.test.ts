@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
-import type { RelationRecord, RoleRecord } from '#model/records.ts'
+import type { RelationRecord, RoleRecord } from '#entities/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { holdsForAll } from '../../support/random-runs.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import { USER_TYPE_KEY } from '#model/built-in-types.ts'
-import type { RoleBlock } from '#model/wire/schema/role.ts'
+import type { RoleBlock } from '#entities/role.ts'
 import { putRolesInBulk } from '#management/schema/bulk-roles.ts'
 import { createResource } from '#management/schema/resources.ts'
 import type { ExportedSchema } from '#management/schema/transfer/schema-export.ts'

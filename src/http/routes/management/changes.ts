@@ -5,7 +5,7 @@ import type { Authenticate } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { parsePosition } from '#management/changes/stream-position.ts'
 import { assert } from '#model/assert.ts'
-import { ChangesPath, ChangesQuery, EVENTS_TYPE, StreamEvent } from '#model/wire/content/change-event.ts'
+import { ChangesPath, ChangesQuery, EVENTS_TYPE, StreamEvent } from '#entities/change-event.ts'
 import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import { FACTS_BASE, type ManagementGateway, plainNames } from './managed.ts'
 

@@ -14,7 +14,7 @@ import {
   ConditionSetUpdate,
   PossibleParentsQuery,
   RelatedSetsQuery,
-} from '#model/wire/schema/condition-set.ts'
+} from '#entities/condition-set.ts'
 import {
   SetRule,
   SetRuleCreate,
@@ -25,8 +25,8 @@ import {
   SetRulesPath,
   SetRulesQuery,
   SetRulesRemoved,
-} from '#model/wire/schema/set-rule.ts'
-import { ConditionSetTry, type ConditionTrial, TriedSet } from '#model/wire/decisions/tried-set.ts'
+} from '#entities/set-rule.ts'
+import { ConditionSetTry, type ConditionTrial, TriedSet } from '#entities/tried-set.ts'
 import { FACTS_BASE, type Manage, managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 const SETS = `${SCHEMA_BASE}/condition_sets`

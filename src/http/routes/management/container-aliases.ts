@@ -7,7 +7,7 @@ import { Type } from 'typebox'
 import { PrebuiltReply } from '#http/message/answer.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { EnvironmentPath } from '#model/wire/organization/environment.ts'
-import { TenantList, TenantsPath, TenantsQuery } from '#model/wire/facts/tenant.ts'
+import { TenantList, TenantsPath, TenantsQuery } from '#entities/tenant.ts'
 import { UpdateTriggered } from '#model/wire/update-triggered.ts'
 import { FACTS_BASE, managed, type ManagementGateway } from './managed.ts'
 

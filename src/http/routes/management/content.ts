@@ -14,7 +14,7 @@ import {
   ContentPath,
   ImportQuery,
   ImportResult,
-} from '#model/wire/content/environment-content.ts'
+} from '#entities/environment-content.ts'
 import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import { type ManagementGateway, plainNames, rawJson, SCHEMA_BASE } from './managed.ts'
 

@@ -21,7 +21,7 @@ import {
   GroupUserEnvelope,
   ListedGroups,
   PageQuery,
-} from '#model/wire/facts/group.ts'
+} from '#entities/group.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 const GROUPS = `${SCHEMA_BASE}/groups`

@@ -1,6 +1,6 @@
 /** Completes a partially typed key. */
 import type { Route } from '#http/routing/route.ts'
-import { KeyCompletions, KeyCompletionsPath, KeyCompletionsQuery } from '#model/wire/facts/key-completion.ts'
+import { KeyCompletions, KeyCompletionsPath, KeyCompletionsQuery } from '#entities/key-completion.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 export function keyCompletionsRoute(manage: Manage): Route {

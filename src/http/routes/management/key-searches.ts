@@ -1,6 +1,6 @@
 /** Substring search in keys, names and email addresses. One request performs a limited part of the search. */
 import type { Route } from '#http/routing/route.ts'
-import { KeySearch, KeySearchPath, KeySearchQuery } from '#model/wire/facts/key-search.ts'
+import { KeySearch, KeySearchPath, KeySearchQuery } from '#entities/key-search.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 export function keySearchesRoute(manage: Manage): Route {

@@ -8,8 +8,8 @@ import { defineRoute, type Route } from '#http/routing/route.ts'
 import type { EverywhereOperation } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
 import { pagingQuery } from '#model/wire/building-blocks.ts'
-import { Tenant } from '#model/wire/facts/tenant.ts'
-import { User } from '#model/wire/facts/user.ts'
+import { Tenant } from '#entities/tenant.ts'
+import { User } from '#entities/user.ts'
 import { type ManagementGateway, plainNames, rawJson } from './managed.ts'
 
 export function legacyRoutes(gateway: ManagementGateway): Route[] {

@@ -5,13 +5,13 @@
 import { RawBytes, RawJson, type Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'
-import { LocalRoleAssignments, LocalRoleAssignmentsQuery } from '#model/wire/facts/local-assignments.ts'
+import { LocalRoleAssignments, LocalRoleAssignmentsQuery } from '#entities/local-assignments.ts'
 import {
   type RoleAssignment,
   RoleAssignmentList,
   RoleAssignmentsPath,
   RoleAssignmentsQuery,
-} from '#model/wire/facts/role-assignment.ts'
+} from '#entities/role-assignment.ts'
 import { FACTS_BASE, managed, type ManagementGateway } from './managed.ts'
 import { inOwnEnvironment } from './own-environment.ts'
 

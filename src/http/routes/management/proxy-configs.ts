@@ -8,7 +8,7 @@ import {
   ProxyConfigsPath,
   ProxyConfigsQuery,
   ProxyConfigUpdate,
-} from '#model/wire/schema/proxy-config.ts'
+} from '#entities/proxy-config.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const CONFIGS = `${FACTS_BASE}/proxy_configs`

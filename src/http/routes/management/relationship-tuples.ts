@@ -12,7 +12,7 @@ import {
   RelationshipTuplesBulkDelete,
   RelationshipTuplesPath,
   RelationshipTuplesQuery,
-} from '#model/wire/facts/relationship-tuple.ts'
+} from '#entities/relationship-tuple.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const TUPLES = `${FACTS_BASE}/relationship_tuples`

@@ -13,7 +13,7 @@ import {
   ResourceInstancesPath,
   ResourceInstancesQuery,
   ResourceInstanceUpdate,
-} from '#model/wire/facts/resource-instance.ts'
+} from '#entities/resource-instance.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const INSTANCES = `${FACTS_BASE}/resource_instances`

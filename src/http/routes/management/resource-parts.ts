@@ -17,7 +17,7 @@ import {
   ActionsPath,
   ActionsQuery,
   ActionUpdate,
-} from '#model/wire/schema/action.ts'
+} from '#entities/action.ts'
 import {
   Attribute,
   AttributeCreate,
@@ -27,7 +27,7 @@ import {
   ResourceAttributesPath,
   UserAttributePath,
   UserAttributesPath,
-} from '#model/wire/schema/attribute.ts'
+} from '#entities/attribute.ts'
 import {
   Relation,
   RelationCreate,
@@ -35,7 +35,7 @@ import {
   RelationPath,
   RelationsPath,
   RelationsQuery,
-} from '#model/wire/schema/relation.ts'
+} from '#entities/relation.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 const RESOURCE = `${SCHEMA_BASE}/resources/{resource_id}`

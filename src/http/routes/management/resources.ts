@@ -9,7 +9,7 @@ import {
   ResourcesPath,
   ResourcesQuery,
   ResourceUpdate,
-} from '#model/wire/schema/resource.ts'
+} from '#entities/resource.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 const RESOURCES = `${SCHEMA_BASE}/resources`

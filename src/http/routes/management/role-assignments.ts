@@ -15,7 +15,7 @@ import {
   RoleAssignmentsBulkRemoval,
   RoleAssignmentsPath,
   RoleAssignmentsQuery,
-} from '#model/wire/facts/role-assignment.ts'
+} from '#entities/role-assignment.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const ASSIGNMENTS = `${FACTS_BASE}/role_assignments`

@@ -26,7 +26,7 @@ import {
   TenantRolePath,
   TenantRolesPath,
   TenantRolesQuery,
-} from '#model/wire/schema/role.ts'
+} from '#entities/role.ts'
 import { managed, type ManagementGateway, SCHEMA_BASE } from './managed.ts'
 
 export function roleRoutes(gateway: ManagementGateway): Route[] {

@@ -11,8 +11,8 @@ import {
   TenantsQuery,
   TenantUpdate,
   TenantUserPath,
-} from '#model/wire/facts/tenant.ts'
-import { TenantUsersQuery, User, UserCreate, UserEnvelope } from '#model/wire/facts/user.ts'
+} from '#entities/tenant.ts'
+import { TenantUsersQuery, User, UserCreate, UserEnvelope } from '#entities/user.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const TENANTS = `${FACTS_BASE}/tenants`

@@ -6,7 +6,7 @@ import {
   RoleAssignment,
   UserRoleAssignment,
   UserRoleRemoval,
-} from '#model/wire/facts/role-assignment.ts'
+} from '#entities/role-assignment.ts'
 import {
   User,
   UserCreate,
@@ -16,7 +16,7 @@ import {
   UsersPath,
   UsersQuery,
   UserUpdate,
-} from '#model/wire/facts/user.ts'
+} from '#entities/user.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'
 
 const USERS = `${FACTS_BASE}/users`

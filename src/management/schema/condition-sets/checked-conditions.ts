@@ -9,7 +9,7 @@ import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { TENANT_TYPE_KEY, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
-import type { TypeRecord } from '#model/records.ts'
+import type { TypeRecord } from '#entities/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 /** The built-in types that declare the attributes of the roots. */

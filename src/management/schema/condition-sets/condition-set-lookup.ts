@@ -4,7 +4,7 @@
  */
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { ConditionSetRecord } from '#model/records.ts'
+import type { ConditionSetRecord } from '#entities/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 export function findConditionSet(records: RecordReader, reference: string): ConditionSetRecord | null {

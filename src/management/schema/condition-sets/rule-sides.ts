@@ -12,7 +12,13 @@ import { assert } from '#model/assert.ts'
 import type { RuleChange, RuleSide } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type { ActionRecord, ConditionSetRecord, RoleRecord, RuleRecord, TypeRecord } from '#model/records.ts'
+import type {
+  ActionRecord,
+  ConditionSetRecord,
+  RoleRecord,
+  RuleRecord,
+  TypeRecord,
+} from '#entities/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
 export type UserSide = ConditionSetRecord | RoleRecord

@@ -2,8 +2,8 @@
 import { findType, findUser, notFound } from '#management/drafts/lookups.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import type { InstanceRecord, UserRecord } from '#model/records.ts'
-import type { SetSample } from '#model/wire/decisions/tried-set.ts'
+import type { InstanceRecord, UserRecord } from '#entities/records.ts'
+import type { SetSample } from '#entities/tried-set.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 /** A user as a check names it. */

@@ -6,7 +6,7 @@
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { assert } from '#model/assert.ts'
-import type { ConditionSetRecord } from '#model/records.ts'
+import type { ConditionSetRecord } from '#entities/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
 /** The ancestors, nearest first. */

@@ -10,7 +10,7 @@ import type {
   SetRulesBulkRemoval,
   SetRulesCreated,
   SetRulesRemoved,
-} from '#model/wire/schema/set-rule.ts'
+} from '#entities/set-rule.ts'
 import { actionsOfIds, type NamedAction, type RuleParts, ruleChange } from './rule-sides.ts'
 import { addRule, findRule, partsOf } from './set-rules.ts'
 import { IN_EVERY_TENANT, TenantMentions } from './tenant-mentions.ts'

@@ -16,8 +16,8 @@ import type { RuleChange } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { CONDITION_SET_KEY_LENGTH_MAX } from '#model/limits.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type { RuleRecord } from '#model/records.ts'
-import type { SetRule, SetRuleCreate } from '#model/wire/schema/set-rule.ts'
+import type { RuleRecord } from '#entities/records.ts'
+import type { SetRule, SetRuleCreate } from '#entities/set-rule.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import {
   actionsOfIds,

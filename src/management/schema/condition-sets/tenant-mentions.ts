@@ -7,7 +7,7 @@ import { mentions, mentionsRoot } from '#conditions/mentions.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { ancestorsOf } from './set-family.ts'
-import type { ConditionSetRecord } from '#model/records.ts'
+import type { ConditionSetRecord } from '#entities/records.ts'
 import type { RuleParts } from './rule-sides.ts'
 
 const ONLY_WITH_A_ROLE =

@@ -12,7 +12,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
 import { FOR_EVERY_TENANT, isAboutTenants } from './tenant-mentions.ts'
 import { DEFAULT_TENANT, type SentAttributes } from '#model/decision.ts'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
-import type { ConditionSetRecord } from '#model/records.ts'
+import type { ConditionSetRecord } from '#entities/records.ts'
 import { checkSent } from '#model/sent-ceilings.ts'
 import type {
   ConditionSetTry,
@@ -20,7 +20,7 @@ import type {
   SetSample,
   TriedSample,
   TriedSet,
-} from '#model/wire/decisions/tried-set.ts'
+} from '#entities/tried-set.ts'
 import { findConditionSet } from './condition-set-lookup.ts'
 import { typeOfSide } from './condition-set-presenter.ts'
 import { checkedSet } from './condition-sets.ts'

@@ -5,7 +5,7 @@
  */
 import type { Draft } from '#management/drafts/draft.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
-import type { RoleRecord } from '#model/records.ts'
+import type { RoleRecord } from '#entities/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 /**

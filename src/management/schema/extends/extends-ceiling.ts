@@ -8,7 +8,7 @@ import type { Draft } from '#management/drafts/draft.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
-import type { RoleRecord } from '#model/records.ts'
+import type { RoleRecord } from '#entities/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { extendedOf } from './extended-roles.ts'
 

@@ -6,7 +6,7 @@ import type { Draft } from '#management/drafts/draft.ts'
 import { requireRole } from '#management/drafts/lookups.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
-import type { TypeRecord } from '#model/records.ts'
+import type { TypeRecord } from '#entities/records.ts'
 import { reachesTooFar } from './extends-ceiling.ts'
 import { extendedOf } from './extended-roles.ts'
 

@@ -2,9 +2,9 @@
 import { findType, notFound, requireType } from '#management/drafts/lookups.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
-import type { MappingRuleRecord } from '#model/records.ts'
+import type { MappingRuleRecord } from '#entities/records.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type { MappingRuleRead, MappingRuleStored, MappingRuleWrite } from '#model/wire/schema/proxy-config.ts'
+import type { MappingRuleRead, MappingRuleStored, MappingRuleWrite } from '#entities/proxy-config.ts'
 
 /**
  * Converts rules to records with resource types and actions by key. Throws `NOT_FOUND` for an unknown one. A

@@ -16,14 +16,14 @@ import { pageOfLists } from '#management/paging/paging.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { ProxyConfigRecord } from '#model/records.ts'
+import type { ProxyConfigRecord } from '#entities/records.ts'
 import type {
   ProxyConfig,
   ProxyConfigCreate,
   ProxyConfigsQuery,
   ProxyConfigUpdate,
   ProxySecret,
-} from '#model/wire/schema/proxy-config.ts'
+} from '#entities/proxy-config.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { mappingChange } from '#replica/record-changes.ts'
 import { changedRules, presentMappingRule } from './mapping-rules.ts'

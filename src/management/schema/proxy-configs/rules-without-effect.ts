@@ -5,7 +5,7 @@
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { type PlacedRule, rulesThatNeverDecide } from '#model/mapping-order.ts'
-import type { ProxyConfigRecord } from '#model/records.ts'
+import type { ProxyConfigRecord } from '#entities/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { mappingChange } from '#replica/record-changes.ts'
 

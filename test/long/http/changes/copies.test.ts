@@ -1,6 +1,6 @@
 /** Applying the change stream to a copy of an environment keeps the copy equal to the environment. */
 import { expect, test } from 'vitest'
-import { CHANGE_NOUNS, CHANGE_VERBS } from '#model/wire/content/change-event.ts'
+import { CHANGE_NOUNS, CHANGE_VERBS } from '#entities/change-event.ts'
 import { Random } from '#testing/data/random.ts'
 import { FACTS, RESOURCES, SCHEMA, startedService } from '#testing/processes/running-service.ts'
 import { ChangeStream } from '#testing/requests/change-stream.ts'

@@ -23,15 +23,10 @@ import {
   Text,
   Timestamp,
 } from '#model/wire/building-blocks.ts'
-import {
-  ConditionSetCreate,
-  ConditionSetKey,
-  ConditionSetType,
-  Conditions,
-} from '#model/wire/schema/condition-set.ts'
-import { AuthMechanism, MappingRuleStored } from '#model/wire/schema/proxy-config.ts'
-import { AttributeBlock, ResourceReplace } from '#model/wire/schema/resource.ts'
-import { DerivationBlock, DerivationCreate, RoleBlock } from '#model/wire/schema/role.ts'
+import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
+import { AuthMechanism, MappingRuleStored } from './proxy-config.ts'
+import { AttributeBlock, ResourceReplace } from './resource.ts'
+import { DerivationBlock, DerivationCreate, RoleBlock } from './role.ts'
 
 /**
  * Version of the format. It is incremented when this release cannot read the lines of earlier releases

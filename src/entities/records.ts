@@ -4,8 +4,8 @@
  * dependents of the deleted entity. The schemas of the API are in `model/wire/`, and the changes for the
  * engine are in `change.ts`.
  */
-import type { Attributes, RuleSide } from './change.ts'
-import type { MappingMethod } from './mapping-urls.ts'
+import type { Attributes, RuleSide } from '#model/change.ts'
+import type { MappingMethod } from '#model/mapping-urls.ts'
 
 /** Time in milliseconds since 1970. */
 export type Instant = number

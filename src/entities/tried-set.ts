@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox'
 import type { SentAttributes } from '#model/decision.ts'
 import { CONDITION_SAMPLES_MAX } from '#model/limits.ts'
 import { AttributeMap, InstanceReference, optional, Reference } from '#model/wire/building-blocks.ts'
-import { ConditionSetKey, ConditionSetType } from '#model/wire/schema/condition-set.ts'
-import { explainedTestFields, TruthValue } from './explained-rule.ts'
+import { ConditionSetKey, ConditionSetType } from './condition-set.ts'
+import { explainedTestFields, TruthValue } from '#model/wire/decisions/explained-rule.ts'
 import { ErrorFinding } from '#model/wire/problem.ts'
 
 export const SetSample = Type.Object(

@@ -4,7 +4,7 @@
  * written.
  */
 import { Type, type Static } from 'typebox'
-import { ATTRIBUTE_TYPES } from '#model/records.ts'
+import { ATTRIBUTE_TYPES } from './records.ts'
 import {
   environmentPath,
   nullable,

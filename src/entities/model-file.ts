@@ -18,16 +18,11 @@ import {
   Text,
   withDescribedPattern,
 } from '#model/wire/building-blocks.ts'
-import {
-  ConditionSetCreate,
-  ConditionSetKey,
-  ConditionSetType,
-  Conditions,
-} from '#model/wire/schema/condition-set.ts'
-import { AnyText, QualifiedKey } from '#model/wire/schema/key-forms.ts'
-import { ActionBlock, AttributeBlock } from '#model/wire/schema/resource.ts'
-import { DerivationCondition, DerivationCreate } from '#model/wire/schema/role.ts'
-import { emailField } from '#model/wire/facts/user.ts'
+import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
+import { AnyText, QualifiedKey } from './key-forms.ts'
+import { ActionBlock, AttributeBlock } from './resource.ts'
+import { DerivationCondition, DerivationCreate } from './role.ts'
+import { emailField } from './user.ts'
 
 /** A map whose keys the author of the file chooses. An entry without a body can be empty. */
 const mapOf = <Value extends TSchema>(value: Value, key = ShortKey) =>

@@ -7,7 +7,7 @@ import {
   LONG_KEY_BYTES_MAX,
 } from '#model/limits.ts'
 import { environmentPath, nullable, Reference, Uuid } from '#model/wire/building-blocks.ts'
-import { ConditionSetType } from '#model/wire/schema/condition-set.ts'
+import { ConditionSetType } from './condition-set.ts'
 
 const CompletedKind = Type.Union(
   [

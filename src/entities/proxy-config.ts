@@ -7,7 +7,7 @@ import {
   MAPPING_URL_LENGTH_MAX,
   PROXY_SECRET_BYTES_MAX,
 } from '#model/limits.ts'
-import { AUTH_MECHANISMS } from '#model/records.ts'
+import { AUTH_MECHANISMS } from './records.ts'
 import { FITS_NO_REQUEST, MAPPING_METHODS, readMappingUrl } from '#model/mapping-urls.ts'
 import {
   environmentPath,
