@@ -1,6 +1,6 @@
 /**
- * Claim: a thread that waits for the lock between threads soon gets it, even if another thread acquires the
- * lock very often.
+ * Claim: a thread that waits for the lock shared by the threads gets it soon, even if another thread
+ * acquires the lock very often.
  */
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * Tables with the latency of single checks: for one thread by its load, and for nodes with full copies,
- * before and after a node is lost.
+ * Tables with the latency of single checks. The first shows one thread at different loads. The second shows
+ * nodes with full copies, before and after the loss of a node.
  */
 import { runFleet, wholeCopies } from './fleet.ts'
 import { PLAIN_CHECK } from './http-thread.ts'

@@ -37,7 +37,7 @@ const FORMS = [
   ['1180591620717411300000', '1.1805916207174113e21'],
 ]
 
-test('an integer equals itself in all forms, unless a form is inexact', () => {
+test('all notations of an integer are equal, except notations that are inexact', () => {
   const known = FORMS.map(forms => {
     const refused = forms.map(form => wrong({ 'user.a': { equals: parsedJson(form) } }).length)
     expect(new Set(refused).size, forms[0]).toBe(1)

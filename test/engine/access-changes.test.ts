@@ -100,7 +100,7 @@ describe('a scope to list again is reported', () => {
     expect(commit(removed(grant))).toEqual({ read: { many } })
   })
 
-  test('for a role above too many instances: its user; for a tuple above too many instances: the environment', () => {
+  test('for a role that covers too many instances: its user; for a tuple that does: the environment', () => {
     const commit = open({ reached: 2 })
     expect(commit(assign('ann', 'viewer', 'folder:sub'))).toEqual({
       read: { gained: ['ann one'] },

@@ -45,7 +45,7 @@ test('batches of very expensive rows shrink to four rows', () => {
   expect(size.rows).toBe(4)
 })
 
-test('a batch of one row, the last of a removal, does not change the batch size', () => {
+test('the last batch of a removal does not change the batch size if it has only one row', () => {
   const size = new PieceSize()
   work(size, 0.05, 40)
   const before = size.rows

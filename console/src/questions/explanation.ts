@@ -8,7 +8,7 @@ import { bodyOf, isComplete, type Question } from './question.ts'
 
 export interface Explanation {
   readonly explained: Explained
-  /** Revision that the decision reflects at least. */
+  /** The decision reflects this revision or a later one. */
   readonly revision: string | null
   /**
    * Tenant in which the resource is stored. Null if the resource is not stored, and undefined if this is

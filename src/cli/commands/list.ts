@@ -66,8 +66,8 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
 const HEADERS = { resource: 'RESOURCE', subject: 'USER', action: 'ACTION' } as const
 
 /**
- * Arguments of the command. The names are those of the search. Attributes and context are texts, as the
- * options contain them.
+ * Arguments of the command, with the names that the search uses. Attributes and context are still the
+ * unparsed texts of the options.
  */
 type ListArguments = Omit<SearchQuestion, 'attributes' | 'context'> &
   Parameters<typeof attributesAndContext>[0]

@@ -75,9 +75,9 @@ function readNames(text: string): readonly string[] | string {
 }
 
 /**
- * Returns the value at the path, or `undefined` if it does not exist. Attribute names can contain dots. Such
- * an attribute takes precedence over a member of an object: of all attributes whose name is formed by joining
- * the first names, the one with the longest name is used.
+ * Returns the value at the path, or `undefined` if it does not exist. Attribute names can contain dots, so
+ * several attributes can match the start of a path: `a.b.c`, `a.b` and `a` match `a.b.c`. The attribute with
+ * the longest name is used, and the remaining names are members of its value.
  */
 export function valueAt(attributes: JsonObject, names: readonly string[]): unknown {
   for (let joined = names.length; joined > 1; joined--) {

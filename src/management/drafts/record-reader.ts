@@ -174,8 +174,8 @@ export class RecordReader {
   }
 
   /**
-   * The lists that wait for their purge; null if the number of these lists, or of their rows, exceeds
-   * `total`.
+   * Returns the lists that wait for their purge, or null if there are more than `total` such lists, or more
+   * than `total` rows in them.
    */
   *#fewerThan(total: number): Resumable<readonly ListName[] | null> {
     const names: ListName[] = []

@@ -172,8 +172,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * The position of the ledger in Redis. Before that, the script brings the keys up to date with the log.
-   * Throws `STORE_RESET` if the epoch is another one now, `DamagedStoreError`, and the errors of the link.
+   * Returns the position of the ledger in Redis. The script first applies the log to the keys. Throws
+   * `STORE_RESET` if the epoch has changed, `DamagedStoreError`, and the errors of the link.
    * O(1) for Redis.
    */
   async state(): Promise<LedgerState> {
