@@ -1,4 +1,4 @@
-/** Style rules that a program can check. */
+/** Rules of style and structure that a program can check. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -89,18 +89,94 @@ test('the linter checks all imports of src, because only listed modules use dyna
   expect(late).toEqual([])
 })
 
+/** Paths of the modules that a file imports, including imports of types and dynamic imports. */
+function importsOf({ path, text }: SourceFile): string[] {
+  const specifiers = text.matchAll(/(?:from|import|URL\()\s*\(?'([#.][^']+\.(?:ts|js))'/g)
+  return Array.from(specifiers, ([, specifier]) =>
+    specifier!.startsWith('#') ? specifier!.replace('#', 'src/') : normalize(join(dirname(path), specifier!)),
+  )
+}
+
 test('every file of src is imported by an entry point, another file or a test', () => {
-  const imported = new Set<string>()
-  for (const { path, text } of files) {
-    for (const [, specifier] of text.matchAll(/(?:from|import|URL\()\s*\(?'([^']+\.(?:ts|js))'/g)) {
-      imported.add(
-        specifier!.startsWith('#')
-          ? specifier!.replace('#', 'src/')
-          : normalize(join(dirname(path), specifier!)),
-      )
-    }
-  }
+  const imported = new Set(files.flatMap(importsOf))
   const isDead = ({ path }: SourceFile) =>
     path.startsWith('src/') && !ENTRY_POINTS.has(path) && !imported.has(path)
   expect(offenders(isDead)).toEqual([])
+})
+
+const sources = files.filter(({ path }) => path.startsWith('src/'))
+
+/** The first cycle of a graph, from a node to the same node. Null if there is none. */
+function cycleIn(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] | null {
+  const finished = new Set<string>()
+  const visit = (node: string, path: readonly string[]): string[] | null => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node]
+    if (finished.has(node)) return null
+    for (const next of edges.get(node) ?? []) {
+      const cycle = visit(next, [...path, node])
+      if (cycle !== null) return cycle
+    }
+    finished.add(node)
+    return null
+  }
+  for (const node of edges.keys()) {
+    const cycle = visit(node, [])
+    if (cycle !== null) return cycle
+  }
+  return null
+}
+
+describe('the folders of src', () => {
+  test.each([
+    ['without their subfolders', (folder: string) => folder],
+    // Both folders as the entries of the folder that contains them both.
+    [
+      'with their subfolders',
+      (folder: string, other: string) => {
+        const names = folder.split('/')
+        const others = other.split('/')
+        const at = names.findIndex((name, index) => name !== others[index])
+        return at < 0 || at >= others.length ? null : names.slice(0, at + 1).join('/')
+      },
+    ],
+  ])('form no cycle of imports, %s', (_, nodeOf) => {
+    const edges = new Map<string, Set<string>>()
+    for (const file of sources) {
+      for (const imported of importsOf(file).filter(path => path.startsWith('src/'))) {
+        const [from, to] = [dirname(file.path), dirname(imported)]
+        const [node, next] = [nodeOf(from, to), nodeOf(to, from)]
+        if (node !== null && next !== null && node !== next)
+          edges.set(node, (edges.get(node) ?? new Set()).add(next))
+      }
+    }
+    expect(cycleIn(edges)).toBeNull()
+    const [folder, next] = [...edges][0]!
+    edges.set([...next][0]!, new Set([folder]))
+    expect(cycleIn(edges)).not.toBeNull()
+  })
+
+  test('declare each exported type once', () => {
+    const names = sources.flatMap(({ text }) => [
+      ...new Set(
+        Array.from(
+          text.matchAll(/^export (?:abstract )?(?:interface|type|class|enum) (\w+)/gm),
+          ([, name]) => name!,
+        ),
+      ),
+    ])
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
+  })
+})
+
+/** Folders with one file per entity, which would not be clearer in parts. */
+const LONG_FOLDERS = ['src/http/routes/management']
+
+test.each([
+  ['src', 26],
+  ['test', 30],
+])('a folder of %s has at most %d files', (top, filesMax) => {
+  const counts = new Map<string, number>()
+  for (const { path } of files) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  const long = [...counts].filter(([folder, count]) => folder.startsWith(`${top}/`) && count > filesMax)
+  expect(long.map(([folder]) => folder).filter(folder => !LONG_FOLDERS.includes(folder))).toEqual([])
 })

@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiKeySecrets } from '../../src/secrets/api-key-secrets.ts'
-import { Organization, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import { OrganizationState, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 import { RowLoader } from '#testing/processes/row-loader.ts'
@@ -52,7 +52,7 @@ async function fill(url: string, dataset: Dataset): Promise<void> {
     },
   }
   const organizationStore = await store.environment(ORGANIZATION_STORE_ID)
-  const organization = new Organization(organizationStore, runtime, secrets)
+  const organization = new OrganizationState(organizationStore, runtime, secrets)
   await organization.bootstrap({ apiKey: API_KEY, adminApiKey: null }, store)
   const { environmentId } = organization.environments()[0]!.scope
   const loader = new RowLoader((await store.environment(environmentId)).ledger)

@@ -19,15 +19,8 @@ import {
   searchSteps,
   setSteps,
 } from '#conditions/values/step-costs.ts'
-import {
-  amongTruth,
-  comparable,
-  equality,
-  isObject,
-  isUnreadable,
-  type JsonObject,
-  ValueSet,
-} from '#conditions/values/values.ts'
+import { amongTruth, comparable, equality, isUnreadable, ValueSet } from '#conditions/values/values.ts'
+import { isObject, type JsonObject } from '#model/json-object.ts'
 
 /** Values of a query that conditions can read. `undefined` represents a missing value. */
 export interface QuestionValues {

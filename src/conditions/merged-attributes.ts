@@ -4,7 +4,8 @@
  * The merge happens only for values that are read.
  */
 import { mergedObjects } from '#model/merged-objects.ts'
-import { isObject, type JsonObject, memberOf } from '#conditions/values/values.ts'
+import { memberOf } from '#conditions/values/values.ts'
+import { isObject, type JsonObject } from '#model/json-object.ts'
 
 /**
  * Returns the same value as `valueAt` on the merged object. The first of the `layers` takes precedence.

@@ -8,7 +8,7 @@ import type { QuestionValues } from './evaluate.ts'
 import type { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import { mergedValueAt } from './merged-attributes.ts'
 import type { Path, Root } from '#conditions/values/paths.ts'
-import type { JsonObject } from '#conditions/values/values.ts'
+import type { JsonObject } from '#model/json-object.ts'
 
 /** Stored values of the entities that a query names. They are missing if the entities do not exist. */
 export interface StoredValues {

@@ -15,7 +15,7 @@ import { not } from '#conditions/nodes/not.ts'
 import { kindName } from '#conditions/values/operands.ts'
 import { operatorOf } from './operators.ts'
 import { type AttributePath, quoted, readMemberPath, readPath } from '#conditions/values/paths.ts'
-import { isObject } from '#conditions/values/values.ts'
+import { isObject } from '#model/json-object.ts'
 
 /** Maximum nesting depth of objects. The outermost object counts. */
 export const DEPTH_MAX = 16

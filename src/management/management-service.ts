@@ -11,6 +11,7 @@ import type { AuditCaller } from '#management/audit/audit.ts'
 import type { Answered } from '#management/drafts/commit-draft.ts'
 import { ConcurrencyLimit } from '#scheduling/concurrency-limit.ts'
 import { PageBytes, windowOf } from '#management/paging/paging.ts'
+import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { EnvironmentService, ChangeCondition } from '#management/environment/environment-service.ts'
 import type { OperationAnswer, OperationInput, OperationName } from '#management/environment/operations.ts'
@@ -48,6 +49,26 @@ export interface AskedBy {
   readonly isRead: boolean
   /** The body, if the caller sends it in pieces. */
   readonly body?: PieceSource
+}
+
+export interface ManagementReply {
+  /** Response as JSON; null if the response has no JSON. */
+  readonly json: string | Uint8Array | null
+  /**
+   * Whether the operation created the entity in the response. Only for operations whose status reports this.
+   */
+  readonly isCreated: boolean
+  /** Warning for the client about the change. */
+  readonly warning: string | null
+  /** Revision of the state that the response reflects. Several revisions are separated by commas. */
+  readonly revision: string
+  /** Set if the response is sent in pieces. */
+  readonly pieces?: PieceSource
+  /**
+   * Set if the response is a live stream. The stream calls `isAdmitted` to check whether the key of the
+   * client is still valid.
+   */
+  readonly stream?: (isAdmitted: () => boolean) => LiveBytes
 }
 
 export interface EnvironmentRequest<Name extends OperationName = OperationName> {

@@ -1,4 +1,5 @@
 /** A check, with the keys of callers (native.md A.2). All other decision requests are converted to checks. */
+import type { JsonObject } from '#model/json-object.ts'
 export interface Query {
   readonly user: string
   readonly action: string
@@ -49,8 +50,6 @@ export interface SentAttributes {
   readonly tenant: JsonObject | null
   readonly context: JsonObject | null
 }
-
-export type JsonObject = Readonly<Record<string, unknown>>
 
 export const NOTHING_SENT: SentAttributes = Object.freeze({
   user: null,

@@ -1,5 +1,5 @@
 /** Merges JSON objects (conditions.md 4.1). */
-import type { JsonObject } from './decision.ts'
+import { isObject, type JsonObject } from '#model/json-object.ts'
 
 /**
  * Returns an object with all members of both objects. If both have a member and its values are objects, these
@@ -15,8 +15,4 @@ export function mergedObjects(above: JsonObject, below: JsonObject): JsonObject 
       return [name, isObject(value) && isObject(hidden) ? mergedObjects(value, hidden) : value]
     }),
   )
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

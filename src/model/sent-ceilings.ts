@@ -1,5 +1,5 @@
 /** Limits of the attributes and context of one check (conditions.md 7). */
-import type { JsonObject } from './decision.ts'
+import type { JsonObject } from '#model/json-object.ts'
 import { AuthzError } from './errors.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from './limits.ts'
 

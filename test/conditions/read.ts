@@ -6,7 +6,7 @@ import { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import { type Path, valueAt } from '#conditions/values/paths.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import { nameOfTruth, type TruthName } from '#conditions/values/truth.ts'
-import type { JsonObject } from '#conditions/values/values.ts'
+import type { JsonObject } from '#model/json-object.ts'
 
 export type Roots = Partial<Record<Path['root'], JsonObject>>
 

@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import { Organization } from '#management/organization/organization.ts'
+import { OrganizationState } from '#management/organization/organization.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
@@ -24,7 +24,7 @@ export async function organizationService(url = 'memory:', options: Options = {}
   const secrets = new ApiKeySecrets(null)
   const organizationStore = await store.environment('organization')
   /** Opens the organization again, as another start would. */
-  const open = (on: EnvironmentStore = organizationStore) => new Organization(on, runtime, secrets)
+  const open = (on: EnvironmentStore = organizationStore) => new OrganizationState(on, runtime, secrets)
   const organization = open()
   await organization.bootstrap(ORGANIZATION_KEYS, { isShared: store.isShared, isAlone: false })
   const service = new OrganizationService({

@@ -2,6 +2,7 @@
  * A value in a model file, together with its path. If the value does not have the expected form, its methods
  * return empty results. Names can therefore be checked even if the form of the file has errors.
  */
+import { isObject } from '#model/json-object.ts'
 
 /** Path of a value: keys of maps and indexes of lists, beginning at the root. */
 export type ValuePath = readonly (string | number)[]
@@ -71,8 +72,6 @@ export class LocatedValue {
 
   get #map(): Readonly<Record<string, unknown>> | null {
     const { value } = this
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : null
+    return isObject(value) ? value : null
   }
 }

@@ -1,4 +1,5 @@
 /** Steps of a plan, with their requests, their presentation and the description of their differences. */
+import { isObject } from '#model/json-object.ts'
 import type { Fields } from './environment-state.ts'
 import type { Finding } from './findings.ts'
 import type { ValuePath } from './located-value.ts'
@@ -109,7 +110,7 @@ export function setDetails(
 /** JSON with sorted members. Null, an absent value and an empty map have the same result. */
 function canonical(value: unknown): string {
   return JSON.stringify(value ?? {}, (_name, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
+    isObject(part)
       ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)))
       : part,
   )

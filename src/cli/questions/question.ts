@@ -1,4 +1,5 @@
 /** A check from the command line, and its conversion to a request for `/allowed`. */
+import { isObject, type JsonObject } from '#model/json-object.ts'
 import type { Argv } from 'yargs'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
@@ -20,8 +21,6 @@ export interface AttributesAndContext {
   readonly attributes?: { readonly user?: JsonObject; readonly resource?: JsonObject } | undefined
   readonly context?: JsonObject | undefined
 }
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 const required = (describe: string) => ({ type: 'string', demandOption: true, describe }) as const
 
@@ -90,10 +89,6 @@ function objectOf(option: string, text: string | undefined): JsonObject | undefi
   }
   if (!isObject(value)) throw new UsageError(`--${option}: expected a JSON object, got ${text}`)
   return value
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function questionBody({ user, action, resource, tenant, attributes, context }: SingleQuestion) {

@@ -2,14 +2,14 @@
 import type { Config } from '#config/config.ts'
 import { loadSampleWorkspace } from '#management/environment/sample-workspace.ts'
 import type { OpenEnvironments } from '#management/organization/open-environments.ts'
-import type { Organization } from '#management/organization/organization.ts'
+import type { OrganizationState } from '#management/organization/organization.ts'
 
 /**
  * Creates a key if no usable key exists. If no key is configured, the first start also loads the sample
  * workspace into the default environment.
  */
 export async function ensureKey(parts: {
-  readonly organization: Organization
+  readonly organization: OrganizationState
   readonly config: Config
   readonly environments: OpenEnvironments
 }): Promise<{ readonly apiKey: string; readonly hasSampleWorkspace: boolean } | null> {

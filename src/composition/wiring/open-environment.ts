@@ -4,7 +4,7 @@ import type { ReadQueues } from '#scheduling/read-queues.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import type { FairScheduler } from '#scheduling/fair-scheduler.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
-import type { KnownEnvironment, Organization } from '#management/organization/organization.ts'
+import type { KnownEnvironment, OrganizationState } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
@@ -23,7 +23,7 @@ const OWN_HOLD_MS = 500
 
 export interface EnvironmentParts {
   readonly store: Store
-  readonly organization: Organization
+  readonly organization: OrganizationState
   readonly indexes: SharedIndexes
   readonly runtime: RuntimeServices
   readonly scheduler: FairScheduler

@@ -1,13 +1,13 @@
 /** Opens the organization of this node from its own store. */
 import type { Config } from '#config/config.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import { Organization, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import { OrganizationState, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { credentialsOf } from '#composition/node/thread-credentials.ts'
 
 export interface OpenOrganization {
-  readonly organization: Organization
+  readonly organization: OrganizationState
   readonly store: EnvironmentStore
   readonly secrets: ApiKeySecrets
   readonly credentialsFor: ReturnType<typeof credentialsOf>
@@ -21,7 +21,7 @@ export async function openOrganization(
 ): Promise<OpenOrganization> {
   const secrets = new ApiKeySecrets(config.adminApiKey)
   const organizationStore = await store.environment(ORGANIZATION_STORE_ID, { begin: 'before-others' })
-  const organization = new Organization(organizationStore, runtime, secrets)
+  const organization = new OrganizationState(organizationStore, runtime, secrets)
   await organization.bootstrap(config, store)
   const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
   const credentialsFor = credentialsOf(organization, adminHash)

@@ -4,7 +4,8 @@
  * stored attributes of these instances are tested.
  */
 import type { Leaf, UnreadLeaf } from './leaf.ts'
-import { isObject, memberOf } from '#conditions/values/values.ts'
+import { memberOf } from '#conditions/values/values.ts'
+import { isObject } from '#model/json-object.ts'
 
 export type Quantity = 'one' | 'any' | 'all'
 

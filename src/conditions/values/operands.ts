@@ -4,7 +4,7 @@
  */
 import type { Findings, ErrorLocation } from './findings.ts'
 import { type Path, readPath } from './paths.ts'
-import { isObject } from './values.ts'
+import { isObject } from '#model/json-object.ts'
 
 export interface Literal {
   readonly kind: 'literal'

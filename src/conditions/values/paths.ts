@@ -2,7 +2,8 @@
  * Parses paths of attributes, such as `user.address.city`, and reads the values at paths (conditions.md 3.1
  * and 4).
  */
-import { memberOf, isObject, type JsonObject } from './values.ts'
+import { memberOf } from './values.ts'
+import { isObject, type JsonObject } from '#model/json-object.ts'
 
 export type Root = 'user' | 'resource' | 'tenant' | 'context' | 'server'
 

@@ -3,7 +3,8 @@
  * and docs/performance/engine.md contains the table. A step takes at most about ten nanoseconds of processor
  * time, for any operator.
  */
-import { isCompound, isObject } from './values.ts'
+import { isCompound } from './values.ts'
+import { isObject } from '#model/json-object.ts'
 
 /** Cost of a test or a connective. */
 export const NODE_STEPS = 16

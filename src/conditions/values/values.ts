@@ -6,16 +6,8 @@
  * affect the other elements.
  */
 import { exactDouble } from '#model/text/json-numbers.ts'
+import { isObject, type JsonObject } from '#model/json-object.ts'
 import { FALSE, TRUE, type Truth, UNKNOWN } from './truth.ts'
-
-/**
- * A JSON object. Its members are its own properties, including `__proto__`. Read them only with `memberOf`.
- */
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Returns the value of a member, or `undefined` if the object does not have the member. */
 export function memberOf(object: JsonObject, name: string): unknown {

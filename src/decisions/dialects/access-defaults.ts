@@ -5,6 +5,7 @@
  * name. The versions of the AuthZEN conformance tests disagree about this case, and this behavior satisfies
  * both.
  */
+import { isObject } from '#model/json-object.ts'
 import type { EvaluationsRequest } from '#model/wire/decisions/access.ts'
 import type { EvaluationParts } from '#decisions/questions/request-attributes.ts'
 
@@ -88,8 +89,4 @@ const NO_PART = {}
 function emptied(value: unknown): unknown {
   if (Array.isArray(value)) return []
   return isObject(value) ? {} : value
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,7 +2,8 @@
  * Attributes and context of a query (conditions.md 4), for both APIs. They are merged, and their size is
  * checked, when a condition first needs them. Most queries are decided without them.
  */
-import type { QueryContext, JsonObject, SentAttributes } from '#model/decision.ts'
+import type { QueryContext, SentAttributes } from '#model/decision.ts'
+import type { JsonObject } from '#model/json-object.ts'
 import { mergedObjects } from '#model/merged-objects.ts'
 import { checkSent } from '#model/sent-ceilings.ts'
 import { attributesOfUser } from '#model/user-attributes.ts'

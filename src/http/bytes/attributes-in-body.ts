@@ -6,7 +6,8 @@
  */
 import { type AttributesReader, SENT_TEXT_BYTES_MAX } from '#decisions/dialects/attributes-in-text.ts'
 import { bytesOf } from '#http/message/byte-views.ts'
-import type { JsonObject, SentAttributes } from '#model/decision.ts'
+import type { SentAttributes } from '#model/decision.ts'
+import type { JsonObject } from '#model/json-object.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
 import type { AttributesInBytes } from '#model/packed-queries.ts'
 import { ATTRIBUTE_PARTS } from './question-fields.ts'

@@ -9,18 +9,15 @@ import type { LimitName } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 
 /**
- * Purpose of an endpoint. `decisions`: decisions and lists with the key of an environment. `management`:
- * management API. `other`: all other endpoints.
- */
-export type EndpointKind = 'decisions' | 'management' | 'other'
-
-/**
  * Receives the counts. Its methods are called for every request, so implementations must not allocate memory
  * and must not throw.
  */
 export interface RequestObserver {
-  /** Returns the number under which an endpoint is counted. `operationId` is null if no route matches. */
-  endpoint(operationId: string | null, kind: EndpointKind): number
+  /**
+   * Returns the number under which an endpoint is counted. `operationId` is null if no route matches. The
+   * kind is `decisions` for decisions and lists with the key of an environment.
+   */
+  endpoint(operationId: string | null, kind: 'decisions' | 'management' | 'other'): number
   began(): void
   /** Counts a completed request. `status` is 0 if the client disconnected before the response. */
   ended(endpoint: number, status: number, elapsedMs: number): void
@@ -105,7 +102,7 @@ export class RequestWatch {
   }
 }
 
-function kindOf({ family, access }: Route): EndpointKind {
+function kindOf({ family, access }: Route) {
   if (family === 'management') return 'management'
   return access === 'environment' ? 'decisions' : 'other'
 }

@@ -7,7 +7,7 @@
 import type { Instant } from '#entities/records.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import { isRetryable } from '#management/drafts/retryable-errors.ts'
-import type { Organization } from './organization.ts'
+import type { OrganizationState } from './organization.ts'
 
 /** Interval of writing unsaved times. */
 const WRITE_EVERY_MS = 300_000
@@ -36,7 +36,7 @@ export class KeyUses {
    * present.
    */
   begin(
-    organization: Organization,
+    organization: OrganizationState,
     { mayWrite, onFault }: { readonly mayWrite: () => boolean; readonly onFault: (error: unknown) => void },
   ): void {
     this.#writing = setInterval(() => {
@@ -50,7 +50,7 @@ export class KeyUses {
   }
 
   /** Saves the recorded times. If the store does not accept commits, the times are kept and saved later. */
-  async write(organization: Organization): Promise<void> {
+  async write(organization: OrganizationState): Promise<void> {
     const uses = new Map(this.#pending)
     if (uses.size === 0) return
     try {

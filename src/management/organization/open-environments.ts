@@ -10,7 +10,7 @@
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Closure } from '#replica/closed-environment.ts'
-import type { KnownEnvironment, KnownSecret, Organization } from './organization.ts'
+import type { KnownEnvironment, KnownSecret, OrganizationState } from './organization.ts'
 
 export interface OpenEnvironment {
   /** Null while its store cannot be opened. */
@@ -40,7 +40,7 @@ const OPENED_AT_ONCE = 4
 const NOTE_AGAIN_MS = 10_000
 
 export interface OpenEnvironmentsOptions {
-  readonly organization: Organization
+  readonly organization: OrganizationState
   /**
    * Opens an environment, so that it makes decisions, or closes it with a reason. Creates its store if it is
    * new.

@@ -23,10 +23,10 @@ import {
   type OrganizationWrite,
   organizationWrites,
 } from './organization-operations.ts'
-import type { Organization } from './organization.ts'
+import type { OrganizationState } from './organization.ts'
 
 export interface OrganizationServiceOptions {
-  readonly organization: Organization
+  readonly organization: OrganizationState
   readonly runtime: RuntimeServices
   readonly secrets: KeySecrets
   readonly keyOverlapSeconds: number

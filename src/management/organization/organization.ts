@@ -47,7 +47,7 @@ export interface ConfiguredKeys {
   readonly adminApiKey: string | null
 }
 
-export class Organization {
+export class OrganizationState {
   readonly store: EnvironmentStore
   readonly commits: DraftCommits
   readonly #runtime: RuntimeServices

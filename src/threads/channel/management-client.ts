@@ -9,7 +9,7 @@ import type { NodeQuestion } from '#decisions/questions/node-question.ts'
 import { abandoned } from '#scheduling/sliced-work.ts'
 import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
-import type { AskedBy, ManagementRequest } from '#management/management-service.ts'
+import type { AskedBy, ManagementReply, ManagementRequest } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError, errorFromData } from '#model/errors.ts'
 import type { LiveStreams } from './live-streams.ts'
@@ -18,22 +18,6 @@ import type { FromHttpThread, ManagementAnswerMessage, NamedRequest } from './me
 import type { Outbox } from './outbox.ts'
 import { answerPull, isLastPiece, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
 import type { SharedCount } from './shared-count.ts'
-
-export interface ManagementReply {
-  /** Body of the response as JSON; null if there is no body. */
-  readonly json: string | Uint8Array | null
-  readonly isCreated: boolean
-  /** Warning for the caller about the effects of the operation. */
-  readonly warning: string | null
-  /**
-   * `<epoch>.<sequence>` of the state that the response reflects; several revisions are separated by commas.
-   */
-  readonly revision: string
-  /** Body of a response that is sent in chunks. */
-  readonly pieces?: PieceSource
-  /** Body of a streaming response; `isAdmitted` returns whether the key of its reader is still valid. */
-  readonly stream?: (isAdmitted: () => boolean) => LiveBytes
-}
 
 interface PendingCall {
   readonly resolve: (reply: ManagementReply) => void

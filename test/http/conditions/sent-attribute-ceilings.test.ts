@@ -3,7 +3,7 @@
  * condition reads the attributes (conditions.md 7 and 16).
  */
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '#conditions/values/values.ts'
+import type { JsonObject } from '#model/json-object.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from '#model/limits.ts'
 import { sharedService } from '#testing/processes/running-service.ts'
 

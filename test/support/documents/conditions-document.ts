@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TruthName } from '#conditions/values/truth.ts'
-import type { JsonObject } from '#conditions/values/values.ts'
+import type { JsonObject } from '#model/json-object.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 
 const REFERENCE = 'conditions.md'

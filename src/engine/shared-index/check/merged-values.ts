@@ -4,7 +4,7 @@
  */
 import type { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import { type QuestionInTenant, ValuesOfQuestion } from '#conditions/question-values.ts'
-import type { JsonObject } from '#conditions/values/values.ts'
+import type { JsonObject } from '#model/json-object.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import { blockWords, textOfBlock } from '#engine/shared-index/memory/attribute-rows.ts'
 import type { ValueWords } from '#engine/shared-index/memory/values.ts'

@@ -1,8 +1,8 @@
 /**
  * Supplies the values of one query to the rules of one permission, encoded in words (`values.ts`). A value is
  * computed when a test first reads it, and is cached for the query. Most values, stored or sent with the
- * request, are read in place. `ValuesOfQuestion` supplies the rest: values that several sources contribute
- * to, and values that are not in a row. It also serves tests that are stored as text.
+ * request, are read in place. `ValuesOfQuestion` supplies the rest: values from several sources, values that
+ * are not in a row, and values for tests that are stored as text.
  */
 import type { QuestionValues } from '#conditions/evaluate.ts'
 import { type EvaluationBudget, STEPS_MAX } from '#conditions/values/evaluation-budget.ts'
@@ -10,7 +10,8 @@ import { INSTANT_LENGTH_MAX } from '#conditions/values/instants.ts'
 import { type Rank, rankOf } from '#conditions/nodes/ordering.ts'
 import type { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { pathSteps, rankSteps, textSteps } from '#conditions/values/step-costs.ts'
-import { isObject, isUnreadable, type JsonObject, memberOf } from '#conditions/values/values.ts'
+import { isUnreadable, memberOf } from '#conditions/values/values.ts'
+import { isObject, type JsonObject } from '#model/json-object.ts'
 import {
   countInRow,
   findInRow,
@@ -116,10 +117,7 @@ export class AskedRules {
   }
 }
 
-/**
- * `MISSING` is the head of a missing value. `OBJECT` is the kind of a value that is an object in the memory
- * of this thread.
- */
+/** `MISSING` is the head of a missing value, `OBJECT` the kind of an object in the memory of this thread. */
 export const MISSING = 0
 const OBJECT = 10
 export const OBJECT_HEAD = OBJECT << KIND_SHIFT

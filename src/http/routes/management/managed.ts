@@ -16,15 +16,14 @@ import {
   WARNING,
 } from '#http/message/header-fields.ts'
 import { type Call, type Reply, type RequestNames, RawBytes, RawJson } from '#http/message/request-reply.ts'
-import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { RouteAccess } from '#http/routing/route-access.ts'
 import { defineRoute, type Method, type Responses, type Route } from '#http/routing/route.ts'
-import type { PieceSource } from '#management/content/content-stream.ts'
 import { tagOf } from '#management/conditional/conditional.ts'
 import type { ChangeCondition } from '#management/environment/environment-service.ts'
 import type { OperationInput, OperationName, ReadOperationName } from '#management/environment/operations.ts'
 import type {
   AskedBy,
+  ManagementReply,
   ManagementRequest,
   OrganizationInput,
   OrganizationOperationName,
@@ -32,26 +31,6 @@ import type {
 import { assert } from '#model/assert.ts'
 import { inexactIntegerIn } from '#model/text/json-numbers.ts'
 import { grantCondition, expectedTags } from './if-match.ts'
-
-export interface ManagementReply {
-  /** Response as JSON; null if the response has no JSON. */
-  readonly json: string | Uint8Array | null
-  /**
-   * Whether the operation created the entity in the response. Only for operations whose status reports this.
-   */
-  readonly isCreated: boolean
-  /** Warning for the client about the change. */
-  readonly warning: string | null
-  /** Revision of the state that the response reflects. Several revisions are separated by commas. */
-  readonly revision: string
-  /** Set if the response is sent in pieces. */
-  readonly pieces?: PieceSource
-  /**
-   * Set if the response is a live stream. The stream calls `isAdmitted` to check whether the key of the
-   * client is still valid.
-   */
-  readonly stream?: (isAdmitted: () => boolean) => LiveBytes
-}
 
 /** Forwards requests to the main thread, which executes all management operations. */
 export interface ManagementGateway {

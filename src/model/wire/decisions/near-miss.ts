@@ -2,7 +2,7 @@
  * API schemas of near misses in the response of `/allowed/explain`: checks that fail because of exactly one
  * condition.
  */
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { moment } from '#model/wire/building-blocks.ts'
 
 export const InstanceName = Type.Object({ type: Type.String(), key: Type.String() })
@@ -84,4 +84,3 @@ export const NearMiss = Type.Union([
     },
   ),
 ])
-export type NearMiss = Static<typeof NearMiss>
