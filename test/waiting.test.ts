@@ -36,14 +36,14 @@ const ENDS = 'grants expire: the time is set, and access is denied after it'
 const LEAK = 'after a forced collection, either tens of megabytes are in use or none'
 
 const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'cli/expiring-grants.test.ts': { 'measures time': ENDS },
+  'cli/grant-expiry.test.ts': { 'measures time': ENDS },
   'long/console/access.test.ts': { 'measures time': ENDS },
   'http/organization/audit-about.test.ts': { 'measures time': ENDS },
   'http/changes/effective.test.ts': { 'measures time': ENDS },
   'http/changes/streams.test.ts': { 'measures time': ENDS },
   'http/facts/expiry.test.ts': { 'measures time': ENDS },
-  'service/removals/expired-grants.test.ts': { 'measures time': LOWER },
-  'threads/expiring-facts.test.ts': { 'measures time': ENDS },
+  'service/removals/expiry-removal.test.ts': { 'measures time': LOWER },
+  'threads/index-expiry.test.ts': { 'measures time': ENDS },
   'engine/shared-index/rules/rule-scratch.test.ts': {
     'measures memory': 'after a forced collection, either eight megabytes are in use or none',
   },

@@ -21,7 +21,7 @@ const GRANTS = Number(process.argv[2] ?? 1_000_000)
 const ENDING_TOGETHER = Math.min(100_000, GRANTS)
 const USERS = Math.ceil(GRANTS / 10)
 const PART = 1_000
-/** Number of grants that the service expires in one step (`threads/indexes/expiring-facts.ts`). */
+/** Number of grants that the service expires in one step (`threads/indexes/index-expiry.ts`). */
 const AT_ONCE = 128
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR_MS = 3_600_000
@@ -54,7 +54,7 @@ function* things(): Iterable<Change> {
 function* grants(isExpiring: boolean): Iterable<Change> {
   for (let n = 0; n < GRANTS; n++) {
     const put = grant(n)
-    yield isExpiring && put.kind === 'assignment-put' ? { ...put, until: expiresAtOf(n) } : put
+    yield isExpiring && put.kind === 'assignment-put' ? { ...put, expiresAt: expiresAtOf(n) } : put
   }
 }
 

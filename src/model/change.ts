@@ -159,7 +159,7 @@ export interface Expiration {
    * In milliseconds since 1970. If absent, the fact does not expire, even if it had an expiration time
    * before.
    */
-  readonly until?: number
+  readonly expiresAt?: number
 }
 
 /**

@@ -206,8 +206,8 @@ class ChangesOf {
     if (this.#dead.size > 0 && isDead(decodeRecord(row), this.#dead)) return null
     const { key } = row
     const change = key[0] === KIND_BYTES.assignment ? this.#assignmentChange(key) : this.#tupleChange(key)
-    const until = expiresAtOf(row)
-    return change === null || until === null ? change : { ...change, until }
+    const expiresAt = expiresAtOf(row)
+    return change === null || expiresAt === null ? change : { ...change, expiresAt }
   }
 
   #assignmentChange(key: Uint8Array): FactPut | null {

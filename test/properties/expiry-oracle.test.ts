@@ -56,17 +56,17 @@ function withEnds(changes: readonly Change[], now: number, random: Random): Chan
   return changes.map(change => {
     if (!isFactPut(change) || random.below(3) === 0) return change
     const far = random.below(8) === 0 ? 2 ** 40 : 0
-    return { ...change, until: Math.max(0, now + far + random.below(5 * MOMENT_MS) - 500) }
+    return { ...change, expiresAt: Math.max(0, now + far + random.below(5 * MOMENT_MS) - 500) }
   })
 }
 
 const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => {
   const random = new Random(load.length * 31 + commits.length)
   const oracle = new Oracle()
-  const ends = new Map<string, { readonly removal: FactRemoved; readonly until: number }>()
+  const ends = new Map<string, { readonly removal: FactRemoved; readonly expiresAt: number }>()
   const expireDue = (now: number): FactRemoved[] => {
     const standing = new Set(oracle.currentFacts().filter(isFactPut).map(nameOf))
-    const due = [...ends].filter(([, { until }]) => until <= now)
+    const due = [...ends].filter(([, { expiresAt }]) => expiresAt <= now)
     for (const [name] of due) ends.delete(name)
     const removals = due.map(([, { removal }]) => removal)
     oracle.apply(removals)
@@ -80,8 +80,8 @@ const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => 
     for (const change of changes) {
       if (isFactRemoved(change)) ends.delete(nameOf(change))
       if (!isFactPut(change)) continue
-      if (change.until === undefined) ends.delete(nameOf(change))
-      else ends.set(nameOf(change), { removal: removalOf(change), until: change.until })
+      if (change.expiresAt === undefined) ends.delete(nameOf(change))
+      else ends.set(nameOf(change), { removal: removalOf(change), expiresAt: change.expiresAt })
     }
     const endedAfter = expireDue(now)
     const standing = new Set(oracle.currentFacts().filter(isFactPut).map(nameOf))
@@ -135,7 +135,7 @@ describe.each(Object.entries(ENGINES))('%s', (_, newEngine) => {
         expect(sorted(after)).toEqual(sorted(moment.endedAfter))
         expect(engine.writer.expiresFrom).toBeGreaterThan(moment.now)
         while (engine.writer.collect(1_000));
-        expect(engine.writer.figures().ending).toBe(moment.ending)
+        expect(engine.writer.figures().expiring).toBe(moment.ending)
       }
     })
   })

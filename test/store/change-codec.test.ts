@@ -13,13 +13,14 @@ const CHANGES: readonly Change[] = [
   { kind: 'user-put', user: 'ann', attributes: {}, id: 'of-one-that-went-again' },
   { kind: 'instance-put', instance, tenant: 'default', attributes: {}, row: 7 },
   { kind: 'instance-put', instance, tenant: '', attributes: null },
-  { kind: 'assignment-put', user: 'ann', role: 'viewer', scope: { tenant: 't' }, row: 1, until: 5 },
+  { kind: 'assignment-put', user: 'ann', role: 'viewer', scope: { tenant: 't' }, row: 1, expiresAt: 5 },
   { kind: 'assignment-put', user: 'ann', role: 'viewer', scope: { tenant: 't' } },
   { kind: 'assignment-put', user: 'ann', role: 'viewer', scope: { tenant: 't' }, tenant: 't' },
   { kind: 'assignment-put', user: 'ann', role: 'viewer', scope, tenant: 't', row: 0 },
-  { kind: 'assignment-put', user: 'ann', role: 'viewer', scope, until: 0 },
-  { kind: 'tuple-put', ...tuple, tenant: 't', row: 0, until: 1_900_000_000_000 },
+  { kind: 'assignment-put', user: 'ann', role: 'viewer', scope, expiresAt: 0 },
+  { kind: 'tuple-put', ...tuple, tenant: 't', row: 0, expiresAt: 1_900_000_000_000 },
   { kind: 'tuple-put', ...tuple },
+  { kind: 'tuple-put', ...tuple, tenant: 't', id: 'i', expiresAt: 5 },
   { kind: 'tuple-removed', ...tuple, tenant: 't', id: 'i' },
   { kind: 'user-removed', user: 'ann', id: 'i', took: { assignment: 2 } },
   { kind: 'type-put', type: 'document', actions: ['read'], row: 3 },
@@ -32,8 +33,11 @@ test.each(CHANGES.map(change => [JSON.stringify(change), change] as const))(
   },
 )
 
-test('changes that an older release wrote are decoded unchanged', () => {
-  expect(decodeChanges(JSON.stringify(CHANGES))).toEqual(CHANGES)
+test('changes that an older release wrote are decoded unchanged, with `until` as their expiration time', () => {
+  const stored = (change: Change) => JSON.stringify(change).replace('"expiresAt"', '"until"')
+  expect(decodeChanges(`[${CHANGES.map(stored).join(',')}]`)).toEqual(CHANGES)
+  const ofObject = CHANGES.find(change => 'expiresAt' in change && change.id !== undefined)!
+  expect(encodeChanges([ofObject])).toBe(`[${stored(ofObject)}]`)
 })
 
 test('an encoded fact takes less than 60 % of the bytes of its JSON object', () => {

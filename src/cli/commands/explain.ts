@@ -75,8 +75,8 @@ function stepText(step: PathStep): string {
   return `which is ${step.relation} of ${nameOf(step.object)}: so ${nameOf(step.object)}#${step.role}`
 }
 
-function expiryText({ expires_at: end }: { readonly expires_at?: string }): string {
-  return end === undefined ? '' : `, until ${end}`
+function expiryText({ expires_at: expiresAt }: { readonly expires_at?: string }): string {
+  return expiresAt === undefined ? '' : `, until ${expiresAt}`
 }
 
 function nameOf({ type, key }: { readonly type: string; readonly key: string }): string {

@@ -20,13 +20,13 @@ export const grantCommand: Command = ({ usage, description }, parser, run) =>
         .example('$0 grant platform editor on folder:specs --group', 'for all members of a group'),
     run(async (session, given) => {
       const grant = grantOf(given)
-      const end = expiryOf(given, Date.now())
-      const change = { method: 'POST', end: { expires_at: end } } as const
+      const expires_at = expiryOf(given, Date.now())
+      const change = { method: 'POST', expiration: { expires_at } } as const
       const changed = await changeGrant(session.api, await session.place(), grant, change)
-      session.output.result({ ...shownGrant(grant), expires_at: end, changed }, () =>
+      session.output.result({ ...shownGrant(grant), expires_at, changed }, () =>
         [
           grantText(grant),
-          end === null ? ', does not expire' : ` until ${end}`,
+          expires_at === null ? ', does not expire' : ` until ${expires_at}`,
           changed ? '' : ', unchanged',
         ].join(''),
       )

@@ -10,20 +10,23 @@ import type { Grant } from './grants.ts'
 import { unknownInGrant } from './unknown-names.ts'
 
 /**
- * Creates or revokes a grant. Returns whether this changed anything. `end`: fields with the expiration time
- * for the body of the request. If names are unknown, throws `RefusedError` with these names and with similar
- * existing names.
+ * Creates or revokes a grant. Returns whether this changed anything. `expiration`: fields with the expiration
+ * time for the body of the request. If names are unknown, throws `RefusedError` with these names and with
+ * similar existing names.
  */
 export async function changeGrant(
   api: Api,
   place: string,
   grant: Grant,
-  change: { readonly method: 'POST' | 'DELETE'; readonly end?: { readonly expires_at: string | null } },
+  change: {
+    readonly method: 'POST' | 'DELETE'
+    readonly expiration?: { readonly expires_at: string | null }
+  },
 ): Promise<boolean> {
   const { path, body } = grant.isGroup
     ? await groupRequest(api, place, grant, change.method === 'POST')
     : userRequest(place, grant)
-  const answer = await api.send(change.method, path, { ...body, ...change.end })
+  const answer = await api.send(change.method, path, { ...body, ...change.expiration })
   const isNew = change.method === 'POST'
   if (answer.status === 404) {
     await refuseUnknown(api, place, grant, isNew)

@@ -139,25 +139,30 @@ export class CurrentState {
   }
 
   #addAssignment(line: ContentLine & { kind: 'assignment' }): void {
-    const { user, role, tenant, resource_instance, expires_at: until = null } = line
+    const { user, role, tenant, resource_instance, expires_at: expiresAt = null } = line
     const group = resource_instance === undefined ? undefined : this.state.groups.get(resource_instance)
     if (group && role === MEMBER) {
-      group.members.set(user, until)
+      group.members.set(user, expiresAt)
       return
     }
-    const assignment = { user, role, tenant, resource_instance, until }
+    const assignment = { user, role, tenant, resource_instance, expiresAt }
     const name = assignmentName(assignment)
     if (this.#isOfInterest('assignments', name)) this.state.assignments.set(name, assignment)
   }
 
-  #addTuple({ subject, relation, object, expires_at: until = null }: ContentLine & { kind: 'tuple' }): void {
+  #addTuple({
+    subject,
+    relation,
+    object,
+    expires_at: expiresAt = null,
+  }: ContentLine & { kind: 'tuple' }): void {
     const type = parseInstanceReference(object)?.type
     const use = this.#groupUses.get(`${type}#${relation}`)
     const group = use && this.state.groups.get(use.use === 'nesting' ? object : subject)
-    if (group && use.use === 'nesting') group.groups.set(subject, until)
-    else if (group) group.roles.set(`${object}#${use.role}`, until)
+    if (group && use.use === 'nesting') group.groups.set(subject, expiresAt)
+    else if (group) group.roles.set(`${object}#${use.role}`, expiresAt)
     else {
-      const tuple = { subject, relation, object, until }
+      const tuple = { subject, relation, object, expiresAt }
       const name = tupleName(tuple)
       if (this.#isOfInterest('tuples', name)) this.state.tuples.set(name, tuple)
     }

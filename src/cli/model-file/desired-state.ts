@@ -14,7 +14,7 @@ import {
   roleState,
   ruleName,
   tupleName,
-  type Until,
+  type ExpiresAt,
 } from './environment-state.ts'
 
 /** Desired state of a model file. */
@@ -50,12 +50,13 @@ export function desiredState(model: Model): EnvironmentState {
   for (const [index, assignment] of (model.role_assignments ?? []).entries()) {
     const { until, ...held } = assignment
     const place = held.resource_instance === undefined ? { tenant: DEFAULT_TENANT } : {}
-    const placed = { ...place, ...held, until: desiredExpiration(until) }
+    const placed = { ...place, ...held, expiresAt: desiredExpiration(until) }
     state.assignments.set(assignmentName(placed), placed)
     state.locations.set(`assignment ${assignmentName(placed)}`, ['role_assignments', index])
   }
   for (const [index, tuple] of (model.relationship_tuples ?? []).entries()) {
-    state.tuples.set(tupleName(tuple), { ...tuple, until: desiredExpiration(tuple.until) })
+    const { until, ...related } = tuple
+    state.tuples.set(tupleName(tuple), { ...related, expiresAt: desiredExpiration(until) })
     state.locations.set(`tuple ${tupleName(tuple)}`, ['relationship_tuples', index])
   }
   return state
@@ -118,7 +119,7 @@ function desiredGroup(group: ModelGroup): GroupState {
   return {
     tenant: group.tenant ?? DEFAULT_TENANT,
     members: parts(group.members, 'user'),
-    groups: new Map([...parts(group.groups, 'group')].map(([key, until]) => [groupName(key), until])),
+    groups: new Map([...parts(group.groups, 'group')].map(([key, expiresAt]) => [groupName(key), expiresAt])),
     roles: parts(group.roles, 'role'),
   }
 }
@@ -127,7 +128,7 @@ function desiredGroup(group: ModelGroup): GroupState {
 function parts<Name extends string>(
   items: readonly (string | ({ readonly [Key in Name]: string } & { readonly until?: string }))[] | undefined,
   name: Name,
-): Map<string, Until> {
+): Map<string, ExpiresAt> {
   return new Map(
     (items ?? []).map(item =>
       typeof item === 'string' ? [item, null] : [item[name], desiredExpiration(item.until)],
@@ -135,8 +136,8 @@ function parts<Name extends string>(
   )
 }
 
-function desiredExpiration(until: string | undefined): Until {
+function desiredExpiration(until: string | undefined): ExpiresAt {
   if (until === undefined) return null
-  const end = Date.parse(until)
-  return end > Date.now() ? new Date(end).toISOString() : EXPIRED
+  const expiresAt = Date.parse(until)
+  return expiresAt > Date.now() ? new Date(expiresAt).toISOString() : EXPIRED
 }

@@ -62,7 +62,7 @@ export interface RuleState {
 }
 
 /** Expiration time in the format of `toISOString`. Null: no expiration. */
-export type Until = string | null
+export type ExpiresAt = string | null
 
 /**
  * Value that replaces an expiration time in the past. A grant with this value is not part of the desired
@@ -73,10 +73,10 @@ export const EXPIRED = 'ended'
 export interface GroupState {
   readonly tenant: string
   /** Expiration time of each member. */
-  readonly members: Map<string, Until>
-  readonly groups: Map<string, Until>
+  readonly members: Map<string, ExpiresAt>
+  readonly groups: Map<string, ExpiresAt>
   /** Expiration time of each role, by `type:key#role`. */
-  readonly roles: Map<string, Until>
+  readonly roles: Map<string, ExpiresAt>
 }
 
 export interface AssignmentState {
@@ -84,7 +84,7 @@ export interface AssignmentState {
   readonly role: string
   readonly tenant?: string | undefined
   readonly resource_instance?: string | undefined
-  readonly until: Until
+  readonly expiresAt: ExpiresAt
 }
 
 export interface TupleState {
@@ -92,7 +92,7 @@ export interface TupleState {
   readonly relation: string
   readonly object: string
   readonly tenant?: string | undefined
-  readonly until: Until
+  readonly expiresAt: ExpiresAt
 }
 
 export interface InstanceState {
@@ -130,7 +130,7 @@ export function assignmentName({
   role,
   tenant,
   resource_instance,
-}: Omit<AssignmentState, 'until'>): string {
+}: Omit<AssignmentState, 'expiresAt'>): string {
   return JSON.stringify([user, role, resource_instance ?? null, resource_instance ? null : tenant])
 }
 
@@ -139,7 +139,7 @@ export function ruleName({ user_set, permission, resource_set }: RuleState): str
   return JSON.stringify([user_set, permission, resource_set])
 }
 
-export function tupleName({ subject, relation, object }: Omit<TupleState, 'until'>): string {
+export function tupleName({ subject, relation, object }: Omit<TupleState, 'expiresAt'>): string {
   return JSON.stringify([subject, relation, object])
 }
 

@@ -7,7 +7,7 @@ import {
   type EnvironmentState,
   type GroupState,
   type TupleState,
-  type Until,
+  type ExpiresAt,
 } from './environment-state.ts'
 import type { Finding } from './findings.ts'
 import type { ValuePath } from './located-value.ts'
@@ -122,18 +122,20 @@ function planGroup(
   }
   for (const part of GROUP_PARTS) {
     const lines: string[] = []
-    for (const [item, until] of desired[part]) {
+    for (const [item, expiresAt] of desired[part]) {
       const former = there?.[part].get(item)
-      if (former === until) continue
-      if (until === EXPIRED) {
+      if (former === expiresAt) continue
+      if (expiresAt === EXPIRED) {
         if (former === undefined) continue
         requests.push(partRemoval(name, desired.tenant, part, item))
         lines.push(`− ${item}`)
         continue
       }
       const { method, where, body } = partRequest(desired.tenant, part, item)
-      request(groupParts, method, `${path}/${where}`, { ...body, ...expiryOf(until) })
-      lines.push(`${former === undefined ? '+' : '~'} ${item}${until === null ? '' : ` until ${until}`}`)
+      request(groupParts, method, `${path}/${where}`, { ...body, ...expiryOf(expiresAt) })
+      lines.push(
+        `${former === undefined ? '+' : '~'} ${item}${expiresAt === null ? '' : ` until ${expiresAt}`}`,
+      )
     }
     if (lines.length > 0) details.push(`${part}: ${lines.join(', ')}`)
   }
@@ -167,8 +169,8 @@ function partRemoval(group: string, tenant: string, part: GroupPart, item: strin
 }
 
 /** Field of a request body with the expiration time. */
-function expiryOf(until: Until) {
-  return until === null ? {} : { expires_at: until }
+function expiryOf(expiresAt: ExpiresAt) {
+  return expiresAt === null ? {} : { expires_at: expiresAt }
 }
 
 /** Converts `type:key#role` to the body of a grant. */
@@ -180,11 +182,11 @@ function grantOf(text: string, tenant: string) {
 
 function planAssignments(current: EnvironmentState, desired: EnvironmentState): Step[] {
   return [...desired.assignments].flatMap(([name, assignment]) => {
-    const { user, role, tenant, resource_instance, until } = assignment
+    const { user, role, tenant, resource_instance, expiresAt } = assignment
     const isPlaced = tenant !== undefined || isKnown(resource_instance!, current, desired)
     const place = { tenant: isPlaced ? tenant : DEFAULT_TENANT, resource_instance }
-    const body = { user, role, ...place, ...expiryOf(until) }
-    return granted(current.assignments.get(name), until, {
+    const body = { user, role, ...place, ...expiryOf(expiresAt) }
+    return granted(current.assignments.get(name), expiresAt, {
       what: assignmentText(assignment),
       location: desired.locations.get(`assignment ${name}`),
       grant: { ...bulk(PHASES.assignments, 'POST', 'role_assignments/bulk', 'array'), body },
@@ -195,10 +197,16 @@ function planAssignments(current: EnvironmentState, desired: EnvironmentState): 
 
 function planTuples(current: EnvironmentState, desired: EnvironmentState): Step[] {
   return [...desired.tuples].flatMap(([name, tuple]) => {
-    const { subject, relation, object, tenant, until } = tuple
+    const { subject, relation, object, tenant, expiresAt } = tuple
     const isPlaced = tenant !== undefined || [subject, object].some(side => isKnown(side, current, desired))
-    const body = { subject, relation, object, tenant: isPlaced ? tenant : DEFAULT_TENANT, ...expiryOf(until) }
-    return granted(current.tuples.get(name), until, {
+    const body = {
+      subject,
+      relation,
+      object,
+      tenant: isPlaced ? tenant : DEFAULT_TENANT,
+      ...expiryOf(expiresAt),
+    }
+    return granted(current.tuples.get(name), expiresAt, {
       what: tupleText(tuple),
       location: desired.locations.get(`tuple ${name}`),
       grant: { ...bulk(PHASES.tuples, 'POST', 'relationship_tuples/bulk'), body },
@@ -218,18 +226,18 @@ interface GrantPlan<There> {
  * Steps after which a grant has this expiration time. The list is empty if the grant already has it. If the
  * grant in the file has expired, a step removes the grant.
  */
-function granted<There extends { readonly until: Until }>(
+function granted<There extends { readonly expiresAt: ExpiresAt }>(
   there: There | undefined,
-  until: Until,
+  expiresAt: ExpiresAt,
   { what, location, grant, removal }: GrantPlan<There>,
 ): Step[] {
-  if (until === EXPIRED)
+  if (expiresAt === EXPIRED)
     return there ? [{ mark: '-', what, location, details: [], requests: [removal(there)] }] : []
   if (!there) {
-    const details = until === null ? [] : [`until: ${until}`]
+    const details = expiresAt === null ? [] : [`until: ${expiresAt}`]
     return [{ mark: '+', what, location, details, requests: [grant] }]
   }
-  const { details } = changedFields({ until: there.until }, { until })
+  const { details } = changedFields({ until: there.expiresAt }, { until: expiresAt })
   return details.length === 0 ? [] : [{ mark: '~', what, location, details, requests: [grant] }]
 }
 

@@ -99,12 +99,12 @@ function pathOf({ path }: Explanation) {
   return { allowing_roles: last && 'role' in last ? [last.role] : [], path: path.map(stepItem) }
 }
 
-function stepItem<Step extends Expiration>({ until, ...step }: Step) {
-  return { ...step, ...expiryOf({ until }) }
+function stepItem<Step extends Expiration>({ expiresAt, ...step }: Step) {
+  return { ...step, ...expiryOf({ expiresAt }) }
 }
 
-function expiryOf({ until }: { readonly until?: number | undefined }) {
-  return until === undefined ? {} : { expires_at: new Date(until).toISOString() }
+function expiryOf({ expiresAt }: { readonly expiresAt?: number | undefined }) {
+  return expiresAt === undefined ? {} : { expires_at: new Date(expiresAt).toISOString() }
 }
 
 function allowedInTenant(role: string, tenant: string): ReasonPart {

@@ -84,10 +84,13 @@ function* baseData(): Generator<readonly Change[]> {
 /** Roles and tuples whose expiration times are all before the time `DOCUMENTS`. */
 function expiringGrants(): readonly Change[] {
   return [
-    ...times(DOCUMENTS, n => ({ ...assignmentPut(someUser(n), ['document', `document-${n}`]), until: n })),
+    ...times(DOCUMENTS, n => ({
+      ...assignmentPut(someUser(n), ['document', `document-${n}`]),
+      expiresAt: n,
+    })),
     ...times(FOLDERS, n => ({
       ...tuplePut(['group', 'guests'], 'shared', ['folder', `folder-${n}`]),
-      until: n,
+      expiresAt: n,
     })),
   ]
 }

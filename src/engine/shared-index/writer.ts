@@ -36,7 +36,7 @@ import { restoredSchema, saveSchema } from '#engine/shared-index/schema/saved-sc
 import { SchemaCompiler } from '#engine/shared-index/schema/schema-compiler.ts'
 import { Schema } from '#engine/shared-index/schema/schema.ts'
 import { ExpiryQueue } from '#engine/shared-index/write/expiry-queue.ts'
-import { Expiry } from '#engine/shared-index/write/expired-facts.ts'
+import { Expiry } from '#engine/shared-index/write/expiry.ts'
 import { Facts } from '#engine/shared-index/write/facts.ts'
 import { CapacityCheck } from '#engine/shared-index/write/capacity-check.ts'
 import { Tombstones } from '#engine/shared-index/write/tombstones.ts'
@@ -211,7 +211,7 @@ export class SharedIndexWriter implements ChangeSink {
     return {
       assignments: header[L.H_ASSIGNMENTS]!,
       tuples: header[L.H_TUPLES]!,
-      ending: header[L.H_EXPIRING]!,
+      expiring: header[L.H_EXPIRING]!,
       records: header[L.H_RECORDS]!,
       closuresBuilt: header[L.H_CLOSURES_BUILT]! >>> 0,
       containersVoided: header[L.H_CONTAINERS_VOIDED]! >>> 0,

@@ -24,8 +24,8 @@ export interface Granted<Record extends Expiring> {
 }
 
 /** The expiration time in a request body; null if the grant does not expire. */
-export function expiresAtIn({ expires_at: end }: Granting): Instant | null {
-  return typeof end === 'string' ? Date.parse(end) : null
+export function expiresAtIn({ expires_at }: Granting): Instant | null {
+  return typeof expires_at === 'string' ? Date.parse(expires_at) : null
 }
 
 /**
@@ -37,9 +37,9 @@ export function checkExpiry(
   granting: Granting,
   place: readonly (string | number)[],
 ): void {
-  const end = expiresAtIn(granting)
-  if (end === null || end > now) return
-  const times = `${presentInstant(end)} is in the past, the current time is ${presentInstant(now)}`
+  const expiresAt = expiresAtIn(granting)
+  if (expiresAt === null || expiresAt > now) return
+  const times = `${presentInstant(expiresAt)} is in the past, the current time is ${presentInstant(now)}`
   const msg = `must be in the future: ${times}; use a later time, or null for no expiration`
   throw new AuthzError('INVALID_SHAPE', `expires_at: ${msg}`, {
     detail: [{ loc: [...place, 'expires_at'], msg, type: 'value_error' }],
@@ -51,5 +51,5 @@ export function presentExpiry({ expiresAt }: Expiring) {
 }
 
 export function expirationOf({ expiresAt }: Expiring): Expiration {
-  return expiresAt === null ? {} : { until: expiresAt }
+  return expiresAt === null ? {} : { expiresAt }
 }

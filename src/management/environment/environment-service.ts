@@ -59,7 +59,7 @@ import {
   writeOperations,
 } from './operations.ts'
 import { conditional, type Precondition } from '#management/conditional/conditional.ts'
-import { ExpiredGrants } from './expired-grants.ts'
+import { ExpiredGrants } from './expiry-removal.ts'
 import { Purging, RemovalsPendingError, type CapacityTicket } from './purging.ts'
 
 export class EnvironmentService {
@@ -277,7 +277,7 @@ export class EnvironmentService {
     }
   }
 
-  /** Deletes the rows of facts that the index has expired, in the background (`expired-grants.ts`). */
+  /** Deletes the rows of facts that the index has expired, in the background (`expiry-removal.ts`). */
   removeExpired(removals: readonly Change[], sequence: number): void {
     this.#expiredGrants.add(removals, sequence)
   }

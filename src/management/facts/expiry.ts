@@ -4,6 +4,7 @@
  */
 import { addServiceEntry } from '#management/audit/audit.ts'
 import { presentInstant, type WriteContext } from '#management/drafts/context.ts'
+import { expirationOf } from '#management/drafts/fact-expiry.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { findAssignment, partsOf, removeAssignment } from './role-assignments.ts'
 import { instanceKeyOf } from './resource-instances.ts'
@@ -166,11 +167,10 @@ function remove(context: WriteContext, record: Fact): Attributes {
 }
 
 function repeatRemoval({ records }: WriteContext, record: Fact, removal: Change): void {
-  const until = record.expiresAt ?? undefined
-  const ending = until === undefined ? {} : { until }
-  if (removal.kind === 'tuple-removed') records.put(record, { ...removal, kind: 'tuple-put', ...ending })
+  const expiration = expirationOf(record)
+  if (removal.kind === 'tuple-removed') records.put(record, { ...removal, kind: 'tuple-put', ...expiration })
   else if (removal.kind === 'assignment-removed')
-    records.put(record, { ...removal, kind: 'assignment-put', ...ending })
+    records.put(record, { ...removal, kind: 'assignment-put', ...expiration })
 }
 
 function note(context: WriteContext, grants: readonly Attributes[]): void {

@@ -153,9 +153,9 @@ export function expiryFilters(
   expiring: () => ListName,
 ): readonly (Filter<Expiring> | null)[] {
   if (before === undefined) return []
-  const end = Date.parse(before)
+  const beforeMs = Date.parse(before)
   return [
     { lists: [expiring()], matches: ({ expiresAt }) => expiresAt !== null },
-    { lists: null, matches: ({ expiresAt }) => expiresAt !== null && expiresAt < end },
+    { lists: null, matches: ({ expiresAt }) => expiresAt !== null && expiresAt < beforeMs },
   ]
 }

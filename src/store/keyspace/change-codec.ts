@@ -20,12 +20,27 @@ const CODES = {
 } as const
 
 export function encodeChanges(changes: readonly Change[]): string {
-  return JSON.stringify(changes.map(change => packed(change) ?? change))
+  return JSON.stringify(changes.map(change => packed(change) ?? objectOf(change)))
 }
 
 export function decodeChanges(text: string): Change[] {
-  const stored = parsedJson(text) as readonly (Packed | Change)[]
-  return stored.map(each => (Array.isArray(each) ? unpacked(each as Packed) : (each as Change)))
+  const stored = parsedJson(text) as readonly (Packed | StoredObject)[]
+  return stored.map(each => (Array.isArray(each) ? unpacked(each as Packed) : changeOf(each as StoredObject)))
+}
+
+/** A change as an object, in which the expiration time has another name than in the change. */
+type StoredObject = Omit<Change, 'expiresAt'> & { readonly until?: number }
+
+function objectOf(change: Change): unknown {
+  if (!('expiresAt' in change)) return change
+  const { expiresAt, ...others } = change
+  return { ...others, until: expiresAt }
+}
+
+function changeOf(stored: StoredObject): Change {
+  if (!('until' in stored)) return stored as Change
+  const { until, ...others } = stored
+  return { ...others, expiresAt: until } as Change
 }
 
 /** The change as a list of values; null if it must be stored as an object. */
@@ -41,14 +56,14 @@ function packed(change: Change): Packed | null {
       return ended([CODES.instance, ...keyOf(instance), tenant, attributes, row])
     }
     case 'assignment-put': {
-      const { user, role, scope, tenant, row, until } = change
+      const { user, role, scope, tenant, row, expiresAt } = change
       if ('instance' in scope)
-        return ended([CODES.instanceRole, user, role, ...keyOf(scope.instance), tenant, row, until])
-      return tenant === undefined ? ended([CODES.tenantRole, user, role, scope.tenant, row, until]) : null
+        return ended([CODES.instanceRole, user, role, ...keyOf(scope.instance), tenant, row, expiresAt])
+      return tenant === undefined ? ended([CODES.tenantRole, user, role, scope.tenant, row, expiresAt]) : null
     }
     case 'tuple-put': {
-      const { subject, relation, object, tenant, row, until } = change
-      return ended([CODES.tuple, ...keyOf(subject), relation, ...keyOf(object), tenant, row, until])
+      const { subject, relation, object, tenant, row, expiresAt } = change
+      return ended([CODES.tuple, ...keyOf(subject), relation, ...keyOf(object), tenant, row, expiresAt])
     }
     default:
       return null
@@ -83,11 +98,11 @@ function unpacked([code, ...values]: Packed): Change {
       return withDetails({ kind: 'instance-put', instance, tenant, attributes: attributes ?? null }, { row })
     }
     case CODES.tenantRole: {
-      const [user, role, tenant, row, until] = values as [string, string, string, number?, number?]
-      return withDetails({ kind: 'assignment-put', user, role, scope: { tenant } }, { row, until })
+      const [user, role, tenant, row, expiresAt] = values as [string, string, string, number?, number?]
+      return withDetails({ kind: 'assignment-put', user, role, scope: { tenant } }, { row, expiresAt })
     }
     case CODES.instanceRole: {
-      const [user, role, type, key, tenant, row, until] = values as [
+      const [user, role, type, key, tenant, row, expiresAt] = values as [
         string,
         string,
         string,
@@ -97,10 +112,10 @@ function unpacked([code, ...values]: Packed): Change {
         number?,
       ]
       const scope = { instance: { type, key } }
-      return withDetails({ kind: 'assignment-put', user, role, scope }, { tenant, row, until })
+      return withDetails({ kind: 'assignment-put', user, role, scope }, { tenant, row, expiresAt })
     }
     case CODES.tuple: {
-      const [type, key, relation, objectType, objectKey, tenant, row, until] = values as [
+      const [type, key, relation, objectType, objectKey, tenant, row, expiresAt] = values as [
         string,
         string,
         string,
@@ -114,7 +129,7 @@ function unpacked([code, ...values]: Packed): Change {
         { type, key },
         { type: objectType, key: objectKey },
       ]
-      return withDetails({ kind: 'tuple-put', subject, relation, object }, { tenant, row, until })
+      return withDetails({ kind: 'tuple-put', subject, relation, object }, { tenant, row, expiresAt })
     }
     default:
       throw new RangeError(`a stored change has the unknown code ${JSON.stringify(code)}`)
@@ -130,16 +145,16 @@ function withDetails<Put extends object>(
   details: {
     readonly tenant?: Absent<string>
     readonly row?: Absent<number>
-    readonly until?: Absent<number>
+    readonly expiresAt?: Absent<number>
   },
 ): Put & Details {
-  const whole: Put & { tenant?: string; row?: number; until?: number } = put
-  const { tenant, row, until } = details
+  const whole: Put & { tenant?: string; row?: number; expiresAt?: number } = put
+  const { tenant, row, expiresAt } = details
   if (tenant !== undefined && tenant !== null) whole.tenant = tenant
   if (row !== undefined && row !== null) whole.row = row
-  if (until !== undefined && until !== null) whole.until = until
+  if (expiresAt !== undefined && expiresAt !== null) whole.expiresAt = expiresAt
   return whole
 }
 
 type Absent<Value> = Value | null | undefined
-type Details = { readonly tenant?: string; readonly row?: number; readonly until?: number }
+type Details = { readonly tenant?: string; readonly row?: number; readonly expiresAt?: number }

@@ -17,7 +17,7 @@ import type {
   OnExpired,
 } from '#replica/index-host.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
-import { ExpiringFacts, type ExpiringIndex } from './expiring-facts.ts'
+import { ExpiringFacts, type ExpiringIndex } from './index-expiry.ts'
 import { createDeadline, type DeadlineHandle, StalenessDeadline } from './staleness-deadline.ts'
 import {
   createProgress,
@@ -38,7 +38,7 @@ export interface IndexFigures {
   readonly assignments: number
   readonly tuples: number
   /** Assignments and tuples that have an expiration time. */
-  readonly ending: number
+  readonly expiring: number
   /** Number of all other records: tenants, users, instances and their containers. */
   readonly records: number
   readonly closuresBuilt: number

@@ -31,9 +31,9 @@ test('expiration times are stored and removed as in a map, in tables of every si
     // Mostly puts alternate with mostly removals, so that partitions grow and shrink.
     const n = random.below(6_000)
     if (random.below(10) < (Math.floor(round / 10_000) % 2 === 0 ? 8 : 1)) {
-      const until = random.below(4) === 0 ? YEAR_9999 - n : random.below(2 ** 31) * 3
-      setExpiry(regions, factOf(n), until)
-      right.set(n, until)
+      const expiresAt = random.below(4) === 0 ? YEAR_9999 - n : random.below(2 ** 31) * 3
+      setExpiry(regions, factOf(n), expiresAt)
+      right.set(n, expiresAt)
     } else {
       clearExpiry(regions, factOf(n))
       right.delete(n)
@@ -43,9 +43,9 @@ test('expiration times are stored and removed as in a map, in tables of every si
     if (round % 5_000 !== 0) continue
     const all: [FactNumbers, number][] = []
     for (let partition = 0; partition < L.EXPIRY_PARTITIONS; partition++) {
-      eachExpiring(regions, partition, Infinity, (fact, until) => all.push([fact, until]))
+      eachExpiring(regions, partition, Infinity, (fact, expiresAt) => all.push([fact, expiresAt]))
     }
-    const wanted = [...right].map(([each, until]) => [factOf(each), until])
+    const wanted = [...right].map(([each, expiresAt]) => [factOf(each), expiresAt])
     expect(new Set(all.map(each => JSON.stringify(each)))).toEqual(
       new Set(wanted.map(each => JSON.stringify(each))),
     )
@@ -91,9 +91,9 @@ describe('the expiration queue', () => {
   const HOUR_MS = 3_600_000
 
   /** Returns the facts that expire while time advances from wake to wake, each with its time of expiry. */
-  function run(queue: ExpiryQueue, regions: Regions, until: number): [number, number][] {
+  function run(queue: ExpiryQueue, regions: Regions, expiresAt: number): [number, number][] {
     const said: [number, number][] = []
-    for (let now = 0; now < until; now = Math.max(now, Math.min(queue.wakeAt, until))) {
+    for (let now = 0; now < expiresAt; now = Math.max(now, Math.min(queue.wakeAt, expiresAt))) {
       for (const fact of queue.next(now, 7)) {
         said.push([expiresAtOf(regions, fact)!, now])
         clearExpiry(regions, fact)
@@ -108,20 +108,20 @@ describe('the expiration queue', () => {
     const queue = new ExpiryQueue(regions)
     const random = new Random(count)
     const ends = Array.from({ length: count }, () => random.below(24 * HOUR_MS))
-    ends.forEach((until, n) => {
-      setExpiry(regions, factOf(n), until)
-      queue.add(factOf(n), until)
+    ends.forEach((expiresAt, n) => {
+      setExpiry(regions, factOf(n), expiresAt)
+      queue.add(factOf(n), expiresAt)
     })
     const said = run(queue, regions, 25 * HOUR_MS)
-    expect(said).toEqual(ends.toSorted((one, other) => one - other).map(until => [until, until]))
+    expect(said).toEqual(ends.toSorted((one, other) => one - other).map(expiresAt => [expiresAt, expiresAt]))
   })
 
   test('uses the latest expiration time of a fact, and none after the removal of the time', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
-    const put = (n: number, until: number): void => {
-      setExpiry(regions, factOf(n), until)
-      queue.add(factOf(n), until)
+    const put = (n: number, expiresAt: number): void => {
+      setExpiry(regions, factOf(n), expiresAt)
+      queue.add(factOf(n), expiresAt)
     }
     put(1, 1_000)
     put(2, 2_000)
@@ -154,13 +154,13 @@ describe('the expiration queue', () => {
     setExpiry(regions, factOf(0), 0)
     queue.next(0, 10)
     for (let n = 1; n < count; n++) {
-      const until = (n * 7_919) % HOUR_MS
-      setExpiry(regions, factOf(n), until)
-      queue.add(factOf(n), until)
+      const expiresAt = (n * 7_919) % HOUR_MS
+      setExpiry(regions, factOf(n), expiresAt)
+      queue.add(factOf(n), expiresAt)
     }
     const said = run(queue, regions, HOUR_MS)
     expect(said.length).toBe(count - 1)
-    expect(said.filter(([until, now]) => until !== now)).toEqual([])
+    expect(said.filter(([expiresAt, now]) => expiresAt !== now)).toEqual([])
   })
   test('does not restart the scan of many facts that expire together when an expiration time is added', () => {
     const regions = Regions.create(SECRETS)

@@ -40,7 +40,7 @@ function anyCommit(below: (limit: number) => number, names: number): Change[] {
   const document = () => `document:${below(5) === 0 ? 'long-key-'.repeat(8) : 'd'}${below(4 * names)}`
   const anybody = () => `u${below(2 * names)}`
   const note = () => (below(4) === 0 ? { note: 'x'.repeat(below(400)) } : null)
-  const end = () => (below(2) === 0 ? { until: 1 + below(1_000) } : {})
+  const end = () => (below(2) === 0 ? { expiresAt: 1 + below(1_000) } : {})
   const puts: (() => Change)[] = [
     () => user(anybody()),
     () => ({ ...instance(folder(), below(9) === 0 ? 'acme' : 'default'), attributes: note() }),

@@ -1,6 +1,6 @@
 /**
- * Dialog that adds a derivation. Users with a role on an instance, such as a folder, get a role on the related
- * instances of this type, such as the documents in the folder.
+ * Dialog that adds a derivation. Users with a role on an instance, such as a folder, get a role on the
+ * related instances of this type, such as the documents in the folder.
  */
 import { useState } from 'react'
 import { ActionDialog } from '../../parts/dialogs.tsx'

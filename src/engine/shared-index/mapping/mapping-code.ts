@@ -50,7 +50,7 @@ export const UNIT_ARRAYS = 8
  * Words of a node. `any` is the node to which a placeholder leads. `best` is the smallest number of the rules
  * that end in the node or below it.
  */
-export const NODE = { edgesFrom: 0, any: 1, expiresFrom: 2, best: 3, words: 4 } as const
+export const NODE = { edgesFrom: 0, any: 1, endsFrom: 2, best: 3, words: 4 } as const
 
 /** Words at the start of a rule. The captures follow. */
 export const RULE = { type: 0, action: 1, literalSegments: 2, captures: 3 } as const

@@ -155,7 +155,7 @@ class Tree {
     for (let node = 0; node <= count; node++) {
       const at = node * NODE.words
       nodes[at + NODE.edgesFrom] = edgeCount
-      nodes[at + NODE.expiresFrom] = endCount
+      nodes[at + NODE.endsFrom] = endCount
       if (node === count) break
       nodes[at + NODE.any] = this.#any[node]!
       nodes[at + NODE.best] = this.#best[node]!

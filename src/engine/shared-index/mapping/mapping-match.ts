@@ -195,8 +195,8 @@ class Match {
   #tryEnds(node: number, otherwise: number): void {
     const { nodes, ends } = this.#view
     const at = node * NODE.words
-    const to = nodes[at + NODE.words + NODE.expiresFrom]!
-    for (let end = nodes[at + NODE.expiresFrom]!; end < to; end++) {
+    const to = nodes[at + NODE.words + NODE.endsFrom]!
+    for (let end = nodes[at + NODE.endsFrom]!; end < to; end++) {
       const rule = ends[end]!
       // If the path is divided differently, rules of lower precedence are also tried. If one of them matches,
       // servers can disagree about the rule.

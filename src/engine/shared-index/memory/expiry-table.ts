@@ -75,7 +75,7 @@ export function expiresAtOf({ header, graph }: Arena, fact: FactNumbers): number
  * Sets or changes the expiration time of the fact. Expected O(1); O(its partition) if the partition has to
  * grow.
  */
-export function setExpiry(regions: Arena, fact: FactNumbers, until: number): void {
+export function setExpiry(regions: Arena, fact: FactNumbers, expiresAt: number): void {
   const { header } = regions
   const first = firstWord(fact)
   const hash = hashOf(first, fact)
@@ -87,12 +87,12 @@ export function setExpiry(regions: Arena, fact: FactNumbers, until: number): voi
     header[head + COUNT] = header[head + COUNT]! + 1
     header[L.H_EXPIRING] = header[L.H_EXPIRING]! + 1
   }
-  const end = Math.min(Math.max(0, until), EXPIRY_MAX)
+  const time = Math.min(Math.max(0, expiresAt), EXPIRY_MAX)
   const { graph } = regions
   graph[at] = first
   graph[at + 1] = fact.other
-  graph[at + 2] = (Math.floor(end / HIGH) << 16) | fact.link
-  graph[at + 3] = (end % HIGH) | 0
+  graph[at + 2] = (Math.floor(time / HIGH) << 16) | fact.link
+  graph[at + 3] = (time % HIGH) | 0
 }
 
 /** Removes the expiration time of a fact that is deleted or no longer expires. Expected O(1). */
@@ -136,7 +136,7 @@ export function eachExpiring(
   { header, graph }: Arena,
   partition: number,
   before: number,
-  visit: (fact: FactNumbers, until: number) => void,
+  visit: (fact: FactNumbers, expiresAt: number) => void,
 ): void {
   const head = L.H_EXPIRY_PARTITIONS + (partition << HEAD_LOG2)
   const capacity = capacityOf(header[head + SIZE]!)
@@ -144,11 +144,11 @@ export function eachExpiring(
     const at = wordOf(header, head, slot)
     const first = graph[at]!
     if (first === 0) continue
-    const until = expiresAtIn(graph, at)
-    if (until >= before) continue
+    const expiresAt = expiresAtIn(graph, at)
+    if (expiresAt >= before) continue
     const isTuple = (first & TUPLE) !== 0
     const link = graph[at + 2]! & LOW_BITS
-    visit({ isTuple, line: first & L.LINE_MASK, other: graph[at + 1]!, link }, until)
+    visit({ isTuple, line: first & L.LINE_MASK, other: graph[at + 1]!, link }, expiresAt)
   }
 }
 

@@ -232,8 +232,8 @@ function* pathOf(
       if ((masks[roleIndex >>> 5]! & (1 << (roleIndex & 31))) === 0) continue
       const role = parts.schema.tenant.roleKeys[roleIndex] ?? ''
       const line = lineOfBank(graph, tenant, roleIndex >>> 5)
-      const end = expiryOfRole(parts.regions, user, line, roleIndex)
-      return [{ kind: 'tenant-role', tenant: keyText(graph, tenant), role, ...end }]
+      const expiration = expiryOfRole(parts.regions, user, line, roleIndex)
+      return [{ kind: 'tenant-role', tenant: keyText(graph, tenant), role, ...expiration }]
     }
   }
   if (instance === 0) return []
@@ -255,9 +255,9 @@ function stepsFrom(parts: ListingParts, user: number, backward: BackwardWalk): E
   const held = backward.heldGoal
   if (backward.distanceOf(held, PATH_STEPS_MAX) > PATH_STEPS_MAX) return null
   const instance = nameOf(parts, backward.lineAt(held))
-  const end = expiryOfRole(parts.regions, user, backward.lineAt(held), backward.roleIndexAt(held))
+  const expiration = expiryOfRole(parts.regions, user, backward.lineAt(held), backward.roleIndexAt(held))
   return [
-    { kind: 'instance-role', instance, role: roleAt(parts, backward, held), ...end },
+    { kind: 'instance-role', instance, role: roleAt(parts, backward, held), ...expiration },
     ...derivationSteps(parts, backward, held),
   ]
 }

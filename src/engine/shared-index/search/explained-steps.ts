@@ -41,8 +41,8 @@ export function expiryOfTuple(
   return expiryOf(expiresAtOf(regions, { isTuple: true, line: object, other, link: edgeClass }))
 }
 
-function expiryOf(until: number | null): Expiration {
-  return until === null ? {} : { until }
+function expiryOf(expiresAt: number | null): Expiration {
+  return expiresAt === null ? {} : { expiresAt }
 }
 
 /** Returns the steps that lead from the goal to the query. O(steps + types for each relation). */

@@ -103,7 +103,7 @@ class Reckoning {
 
   take(change: Change): void {
     if (change.kind.endsWith('-removed')) this.#hasRemovals = true
-    if ('until' in change && change.until !== undefined) this.#expiring += 1
+    if ('expiresAt' in change && change.expiresAt !== undefined) this.#expiring += 1
     switch (change.kind) {
       case 'tenant-put':
         return this.#record(change.tenant, L.TENANT_TYPE, change.attributes)

@@ -25,14 +25,14 @@ export class ExpiryHeap {
   }
 
   /** Adds a fact with its expiration time. O(log length). */
-  push({ isTuple, line, other, link }: FactNumbers, until: number): void {
+  push({ isTuple, line, other, link }: FactNumbers, expiresAt: number): void {
     if (this.#length === this.#times.length) this.#resize(2 * this.#length)
     let at = this.#length++
-    for (let parent = (at - 1) >> 1; at > 0 && this.#times[parent]! > until; parent = (at - 1) >> 1) {
+    for (let parent = (at - 1) >> 1; at > 0 && this.#times[parent]! > expiresAt; parent = (at - 1) >> 1) {
       this.#move(parent, at)
       at = parent
     }
-    this.#times[at] = until
+    this.#times[at] = expiresAt
     this.#facts[at * WORDS] = line
     this.#facts[at * WORDS + 1] = other
     this.#facts[at * WORDS + 2] = (link << LINK_SHIFT) | (isTuple ? TUPLE : 0)
@@ -80,13 +80,13 @@ export class ExpiryHeap {
   /** Moves the fact at `from` to the top, and from there down to its position in the heap. */
   #sink(from: number): void {
     const times = this.#times
-    const until = times[from]!
+    const expiresAt = times[from]!
     let at = 0
     for (;;) {
       let child = 2 * at + 1
       if (child >= this.#length) break
       if (child + 1 < this.#length && times[child + 1]! < times[child]!) child += 1
-      if (times[child]! >= until) break
+      if (times[child]! >= expiresAt) break
       this.#move(child, at)
       at = child
     }

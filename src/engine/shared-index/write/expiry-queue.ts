@@ -49,8 +49,8 @@ export class ExpiryQueue {
    * Adds a fact with its expiration time, if it expires within the window. O(log of the queue), while readers
    * wait.
    */
-  add(fact: FactNumbers, until: number): void {
-    if (until < Math.max(this.#knownUntil, this.#lookingUntil)) this.#heap.push(fact, until)
+  add(fact: FactNumbers, expiresAt: number): void {
+    if (expiresAt < Math.max(this.#knownUntil, this.#lookingUntil)) this.#heap.push(fact, expiresAt)
   }
 
   /** Time by which `next` must be called again, in milliseconds since 1970. Infinity if no fact expires. */
@@ -82,9 +82,9 @@ export class ExpiryQueue {
     this.#lookAhead(now)
     const expired: FactNumbers[] = []
     while (expired.length < limit && this.#heap.firstExpiry <= now) {
-      const until = this.#heap.firstExpiry
+      const expiresAt = this.#heap.firstExpiry
       const fact = this.#heap.pop()
-      if (expiresAtOf(this.#regions, fact) === until) expired.push(fact)
+      if (expiresAtOf(this.#regions, fact) === expiresAt) expired.push(fact)
     }
     return expired
   }
@@ -118,8 +118,8 @@ export class ExpiryQueue {
   #lookThroughOne(): void {
     if (this.#partition === null) return
     const from = this.#knownUntil
-    eachExpiring(this.#regions, this.#partition, this.#lookingUntil, (fact, until) => {
-      if (until >= from) this.#heap.push(fact, until)
+    eachExpiring(this.#regions, this.#partition, this.#lookingUntil, (fact, expiresAt) => {
+      if (expiresAt >= from) this.#heap.push(fact, expiresAt)
     })
     this.#partition += 1
     if (this.#partition < L.EXPIRY_PARTITIONS) return

@@ -152,7 +152,7 @@ export class Facts {
     const isThere = (graph[at]! & mask) !== 0
     graph[at] = graph[at]! | mask
     const fact = { isTuple: false, line: user, other: scopeOf(role, line), link: role.roleIndex & 31 }
-    this.#setExpiry(fact, change.until)
+    this.#setExpiry(fact, change.expiresAt)
     if (isThere) return
     header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! + 1
     this.#banks = Math.max(this.#banks, ((role.roleIndex >>> 5) % L.BANKS_MAX) + 1)
@@ -199,10 +199,10 @@ export class Facts {
     this.#noteLater(user, next)
   }
 
-  #setExpiry(fact: FactNumbers, until: number | undefined): void {
-    if (until === undefined) return clearExpiry(this.#regions, fact)
-    setExpiry(this.#regions, fact, until)
-    this.#expiryQueue.add(fact, until)
+  #setExpiry(fact: FactNumbers, expiresAt: number | undefined): void {
+    if (expiresAt === undefined) return clearExpiry(this.#regions, fact)
+    setExpiry(this.#regions, fact, expiresAt)
+    this.#expiryQueue.add(fact, expiresAt)
   }
 
   /**
@@ -232,7 +232,10 @@ export class Facts {
     const record = object << L.LINE_WORDS_LOG2
     const next = table.nextOf(this.#regions.graph, object)
     const isNew = addEdge(this.#regions, record + L.I_IN, container, relation.edgeClass)
-    this.#setExpiry({ isTuple: true, line: object, other: container, link: relation.edgeClass }, change.until)
+    this.#setExpiry(
+      { isTuple: true, line: object, other: container, link: relation.edgeClass },
+      change.expiresAt,
+    )
     if (!isNew) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! + 1
     addEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)

@@ -75,7 +75,7 @@ export class Preparation {
     let looked = 0
     let expiring = 0
     for (const change of changes) {
-      if ('until' in change && change.until !== undefined) expiring += 1
+      if ('expiresAt' in change && change.expiresAt !== undefined) expiring += 1
       if (++looked % LOOKED_AT_ONCE === 0) yield
       this.#objectLine = 0
       this.#subjectLine = 0

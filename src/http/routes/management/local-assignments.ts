@@ -63,7 +63,7 @@ function assignmentsIn({ body }: Reply): RoleAssignment[] {
   ) as RoleAssignment[]
 }
 
-function inFewWords({ user, role, tenant, resource_instance: instance, expires_at: end }: RoleAssignment) {
+function inFewWords({ user, role, tenant, resource_instance: instance, expires_at }: RoleAssignment) {
   const where = instance !== null && { resource_instance: instance }
-  return { user, role, tenant, ...where, ...(end !== undefined && { expires_at: end }) }
+  return { user, role, tenant, ...where, ...(expires_at !== undefined && { expires_at }) }
 }

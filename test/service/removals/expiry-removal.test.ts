@@ -1,6 +1,6 @@
 /** Removal of the rows of expired grants: when it runs, and which rows it removes by name. */
 import { expect, onTestFinished, test } from 'vitest'
-import { ExpiredGrants, type EndedGrantsOptions } from '#management/environment/expired-grants.ts'
+import { ExpiredGrants, type EndedGrantsOptions } from '#management/environment/expiry-removal.ts'
 import type { ListedPlace } from '#management/facts/expiry.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'

@@ -16,9 +16,9 @@ const schema = [
   user('alice'),
   instance('document:d'),
 ]
-const granted = (until?: number): Change => ({
+const granted = (expiresAt?: number): Change => ({
   ...assign('alice', 'viewer', 'document:d'),
-  ...(until !== undefined && { until }),
+  ...(expiresAt !== undefined && { expiresAt }),
 })
 const REMOVAL = {
   kind: 'assignment-removed',
@@ -54,9 +54,9 @@ function decideOrCode(decide: () => boolean): boolean | string {
 }
 
 /** Expects an allow, except on a slow machine on which the expiration time has passed. */
-function expectAllowedBefore(until: number, decide: () => boolean): void {
+function expectAllowedBefore(expiresAt: number, decide: () => boolean): void {
   const isAllowed = decide()
-  if (Date.now() < until) expect(isAllowed).toBe(true)
+  if (Date.now() < expiresAt) expect(isAllowed).toBe(true)
 }
 
 test('a grant that expired before the index is loaded is denied from the first decision on, and reported', async () => {
@@ -66,10 +66,10 @@ test('a grant that expired before the index is loaded is denied from the first d
 })
 
 test('a grant expires at its time without a commit', async () => {
-  const until = Date.now() + 60
-  const { decide, whenTold } = await open([...schema, granted(until)])
-  expectAllowedBefore(until, decide)
-  expect(await whenTold).toBeGreaterThanOrEqual(until)
+  const expiresAt = Date.now() + 60
+  const { decide, whenTold } = await open([...schema, granted(expiresAt)])
+  expectAllowedBefore(expiresAt, decide)
+  expect(await whenTold).toBeGreaterThanOrEqual(expiresAt)
   expect(decide()).toBe(false)
 })
 
@@ -84,7 +84,7 @@ test('a thousand grants that expire together are removed in one event-loop itera
   let now = 1_000_000
   const ends = Array.from({ length: 1_000 }, (_, n) => [
     instance(`document:d${n}`),
-    { ...assign('alice', 'viewer', `document:d${n}`), until: now + 100 },
+    { ...assign('alice', 'viewer', `document:d${n}`), expiresAt: now + 100 },
   ]).flat()
   const { ended, indexes } = await open([...schema, ...ends], () => now)
   now += 100
@@ -151,36 +151,36 @@ test('a grant that expires while its index is saved does not change the index', 
 })
 
 test('while the thread that removes expired grants is busy, no check is allowed by an expired grant', async () => {
-  const until = Date.now() + 100
-  const { decide } = await open([...schema, granted(until)])
+  const expiresAt = Date.now() + 100
+  const { decide } = await open([...schema, granted(expiresAt)])
   const seen: (boolean | string)[] = []
   // Blocks this thread, so that no timer runs.
-  while (Date.now() < until + 200) {
+  while (Date.now() < expiresAt + 200) {
     const at = Date.now()
     const outcome = decideOrCode(decide)
-    if (at >= until + 50) seen.push(outcome)
-    else if (Date.now() < until) expect(outcome).toBe(true)
+    if (at >= expiresAt + 50) seen.push(outcome)
+    else if (Date.now() < expiresAt) expect(outcome).toBe(true)
   }
   expect(new Set(seen)).toEqual(new Set(['NOT_READY']))
 })
 
 test('an index removes expired grants until its replacement is published', async () => {
-  const until = Date.now() + 100
-  const { decide, indexes, whenTold } = await open([...schema, granted(until)])
+  const expiresAt = Date.now() + 100
+  const { decide, indexes, whenTold } = await open([...schema, granted(expiresAt)])
   await indexes.load(ID, schema, { epoch: 'another', sequence: 1 }, null)
-  expectAllowedBefore(until, decide)
-  expect(await whenTold).toBeGreaterThanOrEqual(until)
+  expectAllowedBefore(expiresAt, decide)
+  expect(await whenTold).toBeGreaterThanOrEqual(expiresAt)
   expect(decide()).toBe(false)
   await indexes.publish(ID)
   expect(decide()).toBe(false)
 })
 
 test('a thread that is paused just after it reads the clock does not allow by a grant that expires in the pause', async () => {
-  const until = Date.now() + 60
+  const expiresAt = Date.now() + 60
   let stops = 1
-  const { decide } = await open([...schema, granted(until)], () => {
+  const { decide } = await open([...schema, granted(expiresAt)], () => {
     const at = Date.now()
-    if (stops-- > 0) while (Date.now() < until + 100);
+    if (stops-- > 0) while (Date.now() < expiresAt + 100);
     return at
   })
   expect(decideOrCode(decide)).not.toBe(true)
