@@ -8,8 +8,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { TimeOrderedIds } from '#composition/process/time-ordered-ids.ts'
+import { recordFrom } from '#entities/entity.ts'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
 import type { RoleRecord, TypeRecord } from '#entities/records.ts'
+import { USER } from '#entities/user.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
@@ -86,8 +88,7 @@ export function tenantRecord(key: string) {
 }
 
 export function userRecord(key: string) {
-  const profile = { email: null, firstName: null, lastName: null, attributes: {} }
-  return { kind: 'user', id: newId(), key, ...profile, ...times } as const
+  return { kind: 'user', id: newId(), key, ...recordFrom(USER, {}), ...times } as const
 }
 
 export function instanceRecord(key: string, typeId: string, tenantId: string) {

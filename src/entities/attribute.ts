@@ -4,7 +4,6 @@
  * written.
  */
 import { Type, type Static } from 'typebox'
-import { ATTRIBUTE_TYPES } from './records.ts'
 import {
   environmentPath,
   nullable,
@@ -18,7 +17,17 @@ import {
   Uuid,
 } from '#model/wire/building-blocks.ts'
 
-export const AttributeType = Type.Enum(ATTRIBUTE_TYPES)
+export const AttributeType = Type.Enum([
+  'bool',
+  'number',
+  'string',
+  'time',
+  'array',
+  'json',
+  'object',
+  'object_array',
+] as const)
+export type AttributeType = Static<typeof AttributeType>
 
 export const AttributeCreate = Type.Object({
   key: ShortKey,

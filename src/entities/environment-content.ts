@@ -26,7 +26,9 @@ import {
 import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
 import { AuthMechanism, MappingRuleStored } from './proxy-config.ts'
 import { AttributeBlock, ResourceReplace } from './resource.ts'
+import { schemasOf } from './entity.ts'
 import { DerivationBlock, DerivationCreate, RoleBlock } from './role.ts'
+import { USER } from './user.ts'
 
 /**
  * Version of the format. It is incremented when this release cannot read the lines of earlier releases
@@ -198,10 +200,7 @@ export type ContentTenant = Static<typeof ContentTenant>
 export const ContentUser = Type.Object({
   kind: Type.Literal('user'),
   key: LongKey,
-  email: optional(Text),
-  first_name: optional(Text),
-  last_name: optional(Text),
-  attributes: Type.Optional(AttributeMap),
+  ...schemasOf(USER, 'line'),
   ...times,
 })
 export type ContentUser = Static<typeof ContentUser>

@@ -22,7 +22,8 @@ import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } fro
 import { AnyText, QualifiedKey } from './key-forms.ts'
 import { ActionBlock, AttributeBlock } from './resource.ts'
 import { DerivationCondition, DerivationCreate } from './role.ts'
-import { emailField } from './user.ts'
+import { schemasOf } from './entity.ts'
+import { USER } from './user.ts'
 
 /** A map whose keys the author of the file chooses. An entry without a body can be empty. */
 const mapOf = <Value extends TSchema>(value: Value, key = ShortKey) =>
@@ -131,15 +132,7 @@ const ModelTenant = Type.Object(
   { name: Type.Optional(Name), description: optional(Text), attributes: optional(AttributeMap) },
   closed,
 )
-const ModelUser = Type.Object(
-  {
-    email: emailField(),
-    first_name: optional(Type.String()),
-    last_name: optional(Type.String()),
-    attributes: Type.Optional(AttributeMap),
-  },
-  closed,
-)
+const ModelUser = Type.Object(schemasOf(USER, 'file'), closed)
 const ModelInstance = Type.Object(
   { tenant: Type.Optional(ShortKey), attributes: Type.Optional(AttributeMap) },
   closed,

@@ -7,7 +7,6 @@ import {
   MAPPING_URL_LENGTH_MAX,
   PROXY_SECRET_BYTES_MAX,
 } from '#model/limits.ts'
-import { AUTH_MECHANISMS } from './records.ts'
 import { FITS_NO_REQUEST, MAPPING_METHODS, readMappingUrl } from '#model/mapping-urls.ts'
 import {
   environmentPath,
@@ -143,9 +142,10 @@ export const MappingRuleRead = Type.Object({
 })
 export type MappingRuleRead = Static<typeof MappingRuleRead>
 
-export const AuthMechanism = Type.Enum(AUTH_MECHANISMS, {
+export const AuthMechanism = Type.Enum(['Bearer', 'Basic', 'Headers'], {
   description: 'Form in which the secret would be sent.',
 })
+export type AuthMechanism = Static<typeof AuthMechanism>
 
 /**
  * Secret of a proxy config. The API description does not contain its type, because client generators fail for

@@ -1,30 +1,17 @@
 /**
  * Records of an environment, as they are stored. Records refer to each other by id. An id is a lower-case
  * UUID that identifies one generation of an entity. A re-created entity therefore has no connection to the
- * dependents of the deleted entity. The schemas of the API are in `model/wire/`, and the changes for the
- * engine are in `change.ts`.
+ * dependents of the deleted entity. The changes for the engine are in `model/change.ts`.
  */
 import type { Attributes, RuleSide } from '#model/change.ts'
 import type { MappingMethod } from '#model/mapping-urls.ts'
+import type { AttributeType } from './attribute.ts'
+import type { RecordFields } from './entity.ts'
+import type { AuthMechanism } from './proxy-config.ts'
+import type { USER } from './user.ts'
 
 /** Time in milliseconds since 1970. */
 export type Instant = number
-
-export const ATTRIBUTE_TYPES = [
-  'bool',
-  'number',
-  'string',
-  'time',
-  'array',
-  'json',
-  'object',
-  'object_array',
-] as const
-export type AttributeType = (typeof ATTRIBUTE_TYPES)[number]
-
-/** Form in which the secret of a proxy config would be sent. */
-export const AUTH_MECHANISMS = ['Bearer', 'Basic', 'Headers'] as const
-export type AuthMechanism = (typeof AUTH_MECHANISMS)[number]
 
 /** Kind of the owner of an API key. Stored for clients; it has no effect. */
 export type ApiKeyOwnerType = 'pdp_config' | 'member' | 'elements'
@@ -143,14 +130,10 @@ export interface TenantRecord extends Dated {
   readonly attributes: Attributes | null
 }
 
-export interface UserRecord extends Dated {
+export interface UserRecord extends Dated, RecordFields<typeof USER> {
   readonly kind: 'user'
   readonly id: string
   readonly key: string
-  readonly email: string | null
-  readonly firstName: string | null
-  readonly lastName: string | null
-  readonly attributes: Attributes
 }
 
 export interface InstanceRecord extends Dated {

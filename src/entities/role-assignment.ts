@@ -2,48 +2,28 @@
 import { Type, type Static } from 'typebox'
 import { ASSIGNMENT_PAGE_SIZE_MAX, BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
-  AttributeMap,
   DetailFlag,
-  endField,
   expiryFilter,
   envelope,
   environmentPath,
-  InstanceReference,
   nullable,
-  optional,
   pageSize,
   pagingQuery,
   Reference,
   scopeFields,
   shownExpiry,
-  Text,
   Timestamp,
   TotalCountFlag,
   Uuid,
 } from '#model/wire/building-blocks.ts'
+import { schemasOf } from './entity.ts'
 import { ResourceInstanceDetails } from './resource-instance.ts'
 import { TenantDetails } from './tenant.ts'
+import { assignedFields, USER, UserRoleAssignment } from './user.ts'
 
-const assignedFields = {
-  role: Reference,
-  tenant: optional(
-    Reference,
-    'Tenant of a tenant role, which requires it. For a role on an instance: optional, the tenant of that instance.',
-  ),
-  resource_instance: optional(
-    InstanceReference,
-    'Instance of a resource role, as `type:key` or by its id. Absent: a tenant role.',
-  ),
-}
-
-/** An assignment within the body that creates its user. */
-export const UserRoleAssignment = Type.Object({ ...assignedFields, ...endField })
-export type UserRoleAssignment = Static<typeof UserRoleAssignment>
-
-export const RoleAssignmentCreate = Type.Object({ user: Reference, ...assignedFields, ...endField })
+export const RoleAssignmentCreate = Type.Object({ user: Reference, ...UserRoleAssignment.properties })
 export type RoleAssignmentCreate = Static<typeof RoleAssignmentCreate>
 
-/** Members that identify an assignment. The expiration time is not one of them. */
 export const UserRoleRemoval = Type.Object(assignedFields)
 export type UserRoleRemoval = Static<typeof UserRoleRemoval>
 
@@ -69,14 +49,7 @@ export type RoleAssignment = Static<typeof RoleAssignment>
 /** An assignment that contains the user, role, tenant and instance themselves instead of their keys. */
 export const DetailedRoleAssignment = Type.Object({
   id: Uuid,
-  user: Type.Object({
-    id: Uuid,
-    key: Type.String(),
-    email: nullable(Text),
-    first_name: nullable(Text),
-    last_name: nullable(Text),
-    attributes: AttributeMap,
-  }),
+  user: Type.Object({ id: Uuid, key: Type.String(), ...schemasOf(USER, 'shown') }),
   role: Type.Object({
     id: Uuid,
     key: Type.String(),

@@ -4,10 +4,11 @@ import { BULK_ELEMENTS_MAX, TEXT_LENGTH_MAX } from '#model/limits.ts'
 import {
   AttributeFilters,
   AttributeMap,
+  endField,
   envelope,
   environmentPath,
+  InstanceReference,
   LongKey,
-  nullable,
   optional,
   pagingQuery,
   Reference,
@@ -18,37 +19,51 @@ import {
   timeFields,
   Uuid,
 } from '#model/wire/building-blocks.ts'
-import { UserRoleAssignment } from './role-assignment.ts'
+import { defaultedField, nullableField, schemasOf } from './entity.ts'
 
 /**
- * An optional e-mail address. The schema only checks that it has two parts, because mail servers decide which
+ * An e-mail address. The schema only checks that it has two parts, because mail servers decide which
  * addresses are valid.
  */
-export function emailField() {
-  return optional(
-    Type.String({
-      maxLength: TEXT_LENGTH_MAX,
-      pattern: '^[^@ ]+@[^@ ]+$',
-      description: 'An e-mail address.',
-    }),
-  )
+const EmailAddress = Type.String({
+  maxLength: TEXT_LENGTH_MAX,
+  pattern: '^[^@ ]+@[^@ ]+$',
+  description: 'An e-mail address.',
+})
+
+/** Declared fields of users. */
+export const USER = {
+  email: nullableField('email', Text, { sent: EmailAddress, isSearched: true }),
+  first_name: nullableField('firstName', Text, { file: Type.String(), isSearched: true }),
+  last_name: nullableField('lastName', Text, { file: Type.String(), isSearched: true }),
+  attributes: defaultedField('attributes', AttributeMap, {}),
 }
 
-const profileFields = {
-  email: emailField(),
-  first_name: optional(Text),
-  last_name: optional(Text),
-  attributes: optional(AttributeMap),
+/** Members that identify an assignment of a user. The expiration time is not one of them. */
+export const assignedFields = {
+  role: Reference,
+  tenant: optional(
+    Reference,
+    'Tenant of a tenant role, which requires it. For a role on an instance: optional, the tenant of that instance.',
+  ),
+  resource_instance: optional(
+    InstanceReference,
+    'Instance of a resource role, as `type:key` or by its id. Absent: a tenant role.',
+  ),
 }
+
+/** An assignment within the body that creates its user. */
+export const UserRoleAssignment = Type.Object({ ...assignedFields, ...endField })
+export type UserRoleAssignment = Static<typeof UserRoleAssignment>
 
 export const UserCreate = Type.Object({
   key: LongKey,
-  ...profileFields,
+  ...schemasOf(USER, 'create'),
   role_assignments: optional(Type.Array(UserRoleAssignment, { maxItems: BULK_ELEMENTS_MAX })),
 })
 export type UserCreate = Static<typeof UserCreate>
 
-export const UserUpdate = Type.Object(profileFields)
+export const UserUpdate = Type.Object(schemasOf(USER, 'update'))
 export type UserUpdate = Static<typeof UserUpdate>
 
 export const User = Type.Object({
@@ -56,10 +71,7 @@ export const User = Type.Object({
   key: LongKey,
   ...scopeFields,
   ...timeFields,
-  email: nullable(Text),
-  first_name: nullable(Text),
-  last_name: nullable(Text),
-  attributes: AttributeMap,
+  ...schemasOf(USER, 'shown'),
   associated_tenants: Type.Array(
     Type.Object({
       tenant: Type.String(),

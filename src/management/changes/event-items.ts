@@ -4,10 +4,11 @@
  * entities are deleted later.
  */
 import {
+  type EnvironmentScope,
+  presentIdentity,
   presentInstant,
   presentScope,
   presentTimes,
-  type EnvironmentScope,
 } from '#management/drafts/context.ts'
 import { presentExpiry } from '#management/drafts/fact-expiry.ts'
 import { presentMappingRule } from '#management/schema/proxy-configs/mapping-rules.ts'
@@ -42,20 +43,13 @@ import type { RoleAssignment } from '#entities/role-assignment.ts'
 import type { SetRule } from '#entities/set-rule.ts'
 import type { Tenant } from '#entities/tenant.ts'
 import type { Static } from 'typebox'
+import { presented } from '#entities/entity.ts'
+import { USER } from '#entities/user.ts'
 
 type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>
 
 export function userItem(scope: EnvironmentScope, user: UserRecord): Static<typeof ToldUser> {
-  return {
-    id: user.id,
-    key: user.key,
-    ...presentScope(scope),
-    ...presentTimes(user),
-    email: user.email,
-    first_name: user.firstName,
-    last_name: user.lastName,
-    attributes: user.attributes,
-  }
+  return { ...presentIdentity(scope, user), ...presented(USER, user) }
 }
 
 export function tenantItem(scope: EnvironmentScope, tenant: TenantRecord): Tenant {

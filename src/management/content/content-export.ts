@@ -5,6 +5,7 @@
  *
  * It reads the rows twice and keeps a table from id to key of every user and instance: O(rows).
  */
+import { lineWriter } from '#entities/entity.ts'
 import { presentInstant } from '#management/drafts/context.ts'
 import { type DeadIds, isDead, pendingDeadIds } from '#store/keyspace/dead-ids.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
@@ -21,6 +22,7 @@ import {
   type ContentResource,
   RESOURCE_PARTS,
 } from '#entities/environment-content.ts'
+import { USER } from '#entities/user.ts'
 import { IdTable } from '#replica/id-table.ts'
 import { idBytes, lists } from '#store/keyspace/keyspace.ts'
 import {
@@ -150,9 +152,7 @@ class ContentOf {
     const user = storedForm('user', value)
     const key = JSON.stringify(user.key)
     this.#users.set(user.id, 0, key)
-    const names = `"first_name":${JSON.stringify(user.firstName)},"last_name":${JSON.stringify(user.lastName)}`
-    const fields = `"email":${JSON.stringify(user.email)},${names},"attributes":${user.attributes}`
-    return `{"kind":"user","key":${key},${fields},${this.#times(user)}}\n`
+    return `{"kind":"user","key":${key},${userFields(user)},${this.#times(user)}}\n`
   }
 
   #instanceLine({ value }: Row): string | null {
@@ -213,6 +213,7 @@ class ContentOf {
   }
 }
 
+const userFields = lineWriter(USER)
 const USER_AT = idInKey('assignment', 'userId')
 const SCOPE_AT = idInKey('assignment', 'scopeId')
 const ROLE_AT = idInKey('assignment', 'roleId')

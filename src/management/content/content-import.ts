@@ -7,6 +7,7 @@
  * O(1) per line, with a table from key to id of every user and instance. The memory used by this and by the
  * consumer of the rows is estimated and limited.
  */
+import { recordFrom } from '#entities/entity.ts'
 import { checkAttributes } from '#management/drafts/attribute-ceilings.ts'
 import { expiresAtIn } from '#management/drafts/fact-expiry.ts'
 import { YIELD_ROWS, type Resumable, runAtOnce } from '#scheduling/resumable.ts'
@@ -17,6 +18,7 @@ import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/te
 import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
 import type { StoredRecord } from '#entities/records.ts'
 import type { ContentKind, ContentLine } from '#entities/environment-content.ts'
+import { USER } from '#entities/user.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { RowPut } from '#store/ledger.ts'
@@ -223,9 +225,8 @@ export class ContentImport {
 
   #user(line: Line<'user'>): StoredRecord {
     const id = this.#fresh(this.#userIds, 'user', line.key)
-    const { key, email = null, first_name = null, last_name = null, attributes = {} } = line
-    const names = { firstName: first_name, lastName: last_name }
-    return { kind: 'user', id, key, email, ...names, attributes, ...timesOf(line, this.#options.now) }
+    const { key } = line
+    return { kind: 'user', id, key, ...recordFrom(USER, line), ...timesOf(line, this.#options.now) }
   }
 
   #instance(line: Line<'instance'>): StoredRecord {

@@ -53,6 +53,19 @@ export function presentScope(scope: EnvironmentScope) {
   }
 }
 
+/** Members of every response about an entity and of every change event: ids, key and times. */
+export function presentIdentity(
+  scope: EnvironmentScope,
+  record: {
+    readonly id: string
+    readonly key: string
+    readonly createdAt: number
+    readonly updatedAt: number
+  },
+) {
+  return { id: record.id, key: record.key, ...presentScope(scope), ...presentTimes(record) }
+}
+
 export function presentTimes(record: { readonly createdAt: number; readonly updatedAt: number }) {
   return { created_at: presentInstant(record.createdAt), updated_at: presentInstant(record.updatedAt) }
 }

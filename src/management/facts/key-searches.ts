@@ -4,6 +4,7 @@
  * examines a bounded number and returns where to continue. Between two requests, other work can run, and the
  * client stops when it has enough.
  */
+import { searchedTexts } from '#entities/entity.ts'
 import type { ReadContext } from '#management/drafts/context.ts'
 import { findTenant, findType } from '#management/drafts/lookups.ts'
 import { matchesSearch } from '#management/paging/paging.ts'
@@ -15,6 +16,7 @@ import { COMPLETIONS_DEFAULT, KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
 import type { RecordOf } from '#entities/records.ts'
 import type { KeyCompletion } from '#entities/key-completion.ts'
 import type { KeySearch, KeySearchQuery, SearchedKind } from '#entities/key-search.ts'
+import { USER } from '#entities/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 import { presentCompletion } from './key-completions.ts'
@@ -87,7 +89,7 @@ function isOf(record: Searched, typeId: string | null): boolean {
 function textsOf(record: Searched): readonly (string | null)[] {
   switch (record.kind) {
     case 'user':
-      return [record.key, record.email, record.firstName, record.lastName]
+      return searchedTexts(USER, record)
     case 'tenant':
       return [record.key, record.name]
     default:

@@ -1,4 +1,5 @@
 /** Lists of role assignments (native.md B.8), plain or with the details of the entities that they connect. */
+import { presented } from '#entities/entity.ts'
 import { presentInstant, presentScope, type ReadContext } from '#management/drafts/context.ts'
 import {
   instanceFilter,
@@ -20,6 +21,7 @@ import type {
   RoleAssignment,
   RoleAssignmentsQuery,
 } from '#entities/role-assignment.ts'
+import { USER } from '#entities/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { partsOf, presentAssignment } from './role-assignments.ts'
 
@@ -78,14 +80,7 @@ function presentDetailed(context: ReadContext, record: AssignmentRecord): Detail
   const { user, role, tenant, instance } = partsOf(context.records, record)
   return {
     id: record.id,
-    user: {
-      id: user.id,
-      key: user.key,
-      email: user.email,
-      first_name: user.firstName,
-      last_name: user.lastName,
-      attributes: user.attributes,
-    },
+    user: { id: user.id, key: user.key, ...presented(USER, user) },
     role: { id: role.id, key: role.key, name: role.name, permissions: [...role.permissions] },
     tenant: { id: tenant.id, key: tenant.key, name: tenant.name, attributes: tenant.attributes },
     resource_instance: instance && {

@@ -32,9 +32,9 @@ import type {
   RoleAssignment,
   RoleAssignmentCreate,
   RoleAssignmentRemoval,
-  UserRoleAssignment,
   UserRoleRemoval,
 } from '#entities/role-assignment.ts'
+import type { UserRoleAssignment } from '#entities/user.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
 /** The records that an assignment refers to. */

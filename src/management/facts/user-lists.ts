@@ -3,6 +3,7 @@
  * has each user once, by the user's oldest assignment in it, so users are in the order in which they got
  * their first role.
  */
+import { searchedTexts } from '#entities/entity.ts'
 import type { ReadContext } from '#management/drafts/context.ts'
 import { rolesNamed } from '#management/paging/fact-filters.ts'
 import { requireTenant } from '#management/drafts/lookups.ts'
@@ -12,7 +13,7 @@ import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { attributeFilter } from '#management/paging/selection.ts'
 import type { AssignmentRecord, RoleRecord, UserRecord } from '#entities/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import type { TenantUsersQuery, User, UsersQuery } from '#entities/user.ts'
+import { type TenantUsersQuery, type User, USER, type UsersQuery } from '#entities/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 import { presentUser } from './user-presenter.ts'
@@ -81,9 +82,8 @@ function filterOf(
   const filter = attributeFilter(attributes)
   if (search === undefined) return filter && (user => filter.matches(user))
   return user => {
-    const { key, email, firstName, lastName } = user
     if (filter !== null && !filter.matches(user)) return false
-    return matchesSearch(search, [key, email, firstName, lastName], operator)
+    return matchesSearch(search, searchedTexts(USER, user), operator)
   }
 }
 

@@ -1,11 +1,12 @@
 /** Users in the form of responses, with the tenants in which they have roles (native.md B.7). */
-import { presentScope, presentTimes, type ReadContext } from '#management/drafts/context.ts'
+import { presented } from '#entities/entity.ts'
+import { presentIdentity, type ReadContext } from '#management/drafts/context.ts'
 import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { partsOf } from './role-assignments.ts'
 import { presentExpiry } from '#management/drafts/fact-expiry.ts'
 import { instanceKeyOf } from './resource-instances.ts'
 import type { AssignmentRecord, UserRecord } from '#entities/records.ts'
-import type { User } from '#entities/user.ts'
+import { type User, USER } from '#entities/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
 type AssociatedTenant = User['associated_tenants'][number]
@@ -31,14 +32,8 @@ export function* presentUser(
     if (++rows % YIELD_ROWS === 0) yield
   }
   return {
-    id: user.id,
-    key: user.key,
-    ...presentScope(context.scope),
-    ...presentTimes(user),
-    email: user.email,
-    first_name: user.firstName,
-    last_name: user.lastName,
-    attributes: user.attributes,
+    ...presentIdentity(context.scope, user),
+    ...presented(USER, user),
     associated_tenants: [...tenants.values()],
     roles,
   }

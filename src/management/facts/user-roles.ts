@@ -2,12 +2,8 @@
 import type { WriteContext } from '#management/drafts/context.ts'
 import { requireUser } from '#management/drafts/lookups.ts'
 import { assignRole, checkTenantNamed, checkWanted, unassignRole } from './role-assignments.ts'
-import type {
-  ReturnDeletedQuery,
-  RoleAssignment,
-  UserRoleAssignment,
-  UserRoleRemoval,
-} from '#entities/role-assignment.ts'
+import type { ReturnDeletedQuery, RoleAssignment, UserRoleRemoval } from '#entities/role-assignment.ts'
+import type { UserRoleAssignment } from '#entities/user.ts'
 
 interface UserParams {
   readonly user_id: string

@@ -11,8 +11,9 @@ import { assignRole, checkWanted, ensureRole } from './role-assignments.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
+import { type RecordFields, recordFrom, updated } from '#entities/entity.ts'
 import type { UserRecord } from '#entities/records.ts'
-import type { User, UserCreate, UserUpdate } from '#entities/user.ts'
+import { type User, USER, type UserCreate, type UserUpdate } from '#entities/user.ts'
 import { attributesOfUser } from '#model/user-attributes.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import { presentUser } from './user-presenter.ts'
@@ -56,7 +57,7 @@ export function addUser(context: WriteContext, body: UserCreate): UserRecord {
     kind: 'user',
     id: context.newId(),
     key: body.key,
-    ...profileOf(body),
+    ...recordFrom(USER, body),
     createdAt: context.now,
     updatedAt: context.now,
   }
@@ -91,7 +92,7 @@ function findForReplacement(context: WriteContext, reference: string, key: strin
 
 /** Writes the body over the user, who may be missing. */
 export function writeUser(context: WriteContext, found: UserRecord | null, body: UserCreate): UserRecord {
-  const user = found ? changeUser(context, found, profileOf(body)) : addUser(context, body)
+  const user = found ? changeUser(context, found, recordFrom(USER, body)) : addUser(context, body)
   for (const wanted of body.role_assignments ?? []) ensureRole(context, user, wanted)
   return user
 }
@@ -102,29 +103,11 @@ export function* updateUser(
   input: { readonly params: UserParams; readonly body: UserUpdate },
 ): Resumable<User> {
   const user = requireUser(context.records, input.params.user_id)
-  const { email, first_name, last_name, attributes } = input.body
-  const changed = changeUser(context, user, {
-    email: email === undefined ? user.email : email,
-    firstName: first_name === undefined ? user.firstName : first_name,
-    lastName: last_name === undefined ? user.lastName : last_name,
-    attributes: attributes === undefined ? user.attributes : (attributes ?? {}),
-  })
-  return yield* presentUser(context, changed)
+  return yield* presentUser(context, changeUser(context, user, updated(USER, user, input.body)))
 }
 
-type Profile = Pick<UserRecord, 'email' | 'firstName' | 'lastName' | 'attributes'>
-
-function profileOf(body: UserCreate): Profile {
-  return {
-    email: body.email ?? null,
-    firstName: body.first_name ?? null,
-    lastName: body.last_name ?? null,
-    attributes: body.attributes ?? {},
-  }
-}
-
-function changeUser(context: WriteContext, user: UserRecord, profile: Profile): UserRecord {
-  const changed = { ...user, ...profile, updatedAt: context.now }
+function changeUser(context: WriteContext, user: UserRecord, fields: RecordFields<typeof USER>): UserRecord {
+  const changed = { ...user, ...fields, updatedAt: context.now }
   context.records.put(changed, userChange(changed))
   return changed
 }

@@ -7,9 +7,11 @@
  * Facts are the most frequent rows, up to millions: see `docs/storage.md` for their sizes.
  */
 import { Packr } from 'msgpackr'
+import { recordNames } from '#entities/entity.ts'
 import { assert } from '#model/assert.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#entities/records.ts'
+import { USER } from '#entities/user.ts'
 import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
 
 /**
@@ -85,7 +87,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
     'retiring',
   ],
   tenant: ['id', 'createdAt', 'updatedAt', 'key', 'name', 'description', 'attributes'],
-  user: ['id', 'createdAt', 'updatedAt', 'key', 'email', 'firstName', 'lastName', 'attributes'],
+  user: ['id', 'createdAt', 'updatedAt', 'key', ...recordNames(USER)],
   instance: ['id', 'createdAt', 'updatedAt', 'typeId', 'key', 'tenantId', 'attributes', 'isGroup'],
   assignment: ['id', 'createdAt', 'tenantId', 'instanceId', 'expiresAt'],
   tuple: ['id', 'createdAt', 'tenantId', 'expiresAt'],
@@ -198,6 +200,7 @@ const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds', 'aboutIds'])
  * rename a member `__proto__`.
  */
 const JSON_FIELDS: ReadonlySet<string> = new Set([
+  ...Object.values(USER).flatMap(({ record, isJson }) => (isJson ? [record] : [])),
   'attributes',
   'typeAttributes',
   'actions',
@@ -425,8 +428,10 @@ const FLOAT_64 = 0xcb
 const FLOAT = new Float64Array(1)
 const FLOAT_BYTES = new Uint8Array(FLOAT.buffer)
 
-/** End of the value of a user without a profile: three nulls, and the text of empty attributes. */
-const NO_PROFILE = Buffer.from([0xc0, 0xc0, 0xc0, 0xa2, 0x7b, 0x7d])
+/** End of the value of a user without a profile: nulls, and the text of empty attributes. */
+const NO_PROFILE = Buffer.concat(
+  Object.values(USER).map(({ record, absent }) => packr.pack(storedValue(formOf(record), absent))),
+)
 
 /** Whether the row of a user has no attributes, e-mail address or names. Avoids decoding the row. */
 export function hasNoProfile(value: Uint8Array): boolean {

@@ -1,17 +1,13 @@
 /** Users and their roles (native.md B.7, B.11). */
 import type { Route } from '#http/routing/route.ts'
 import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
-import {
-  ReturnDeletedQuery,
-  RoleAssignment,
-  UserRoleAssignment,
-  UserRoleRemoval,
-} from '#entities/role-assignment.ts'
+import { ReturnDeletedQuery, RoleAssignment, UserRoleRemoval } from '#entities/role-assignment.ts'
 import {
   User,
   UserCreate,
   UserEnvelope,
   UserPath,
+  UserRoleAssignment,
   UsersBulkCreate,
   UsersPath,
   UsersQuery,
