@@ -20,7 +20,7 @@ export function mergedValueAt(layers: readonly JsonObject[], names: readonly str
 }
 
 /**
- * Returns the values under one name that are merged. A value that is not an object hides the values of all
+ * Returns the values of a name that have to be merged. A value that is not an object hides the values of all
  * following layers.
  */
 function membersOf(layers: readonly JsonObject[], name: string): readonly unknown[] {

@@ -48,7 +48,7 @@ const OPERATORS = new Map<string, OperatorRow>([
 const REFERENCE_ENDING = '-ref'
 
 export type Operator = OperatorRow & {
-  /** Whether the name of the operator states that its operand is a path. */
+  /** Whether the operand must be a path, because the name of the operator ends with `-ref`. */
   readonly isReference: boolean
 }
 

@@ -408,8 +408,8 @@ export type Config = {
 }
 
 /**
- * Settings that only the main thread needs: the API keys, because other threads compare only hashes, and the
- * access to the store.
+ * Settings that only the main thread needs: the API keys, and the address and passwords of the store. The
+ * other threads need no API keys, because they compare only hashes.
  */
 type MainThreadOnly = 'apiKey' | 'adminApiKey' | 'storeUrl' | 'redisPassword' | 'redisSentinelPassword'
 

@@ -1,8 +1,8 @@
 /**
  * Reads the settings from environment variables. All invalid values are reported together, each with its name
- * and the reason. A secret can be read from a file, whose path is in the variable `NAME_FILE`. Unknown
- * variables are ignored, unless a variable resembles a setting: this causes a warning, or an error if the
- * name begins with `VERDICT_`.
+ * and the reason. A secret can be read from a file, whose path is in the variable `NAME_FILE`. An unknown
+ * variable is ignored, with two exceptions. A name that resembles a setting causes a warning. A name that
+ * begins with `VERDICT_` causes an error.
  */
 import { AuthzError } from '#model/errors.ts'
 import { type Config, settings } from './config.ts'
@@ -104,8 +104,8 @@ function strangeness(name: string): string | null {
 }
 
 /**
- * Whether two names differ at one position only, by at most two letters. For a short name, by at most one
- * letter.
+ * Whether two names differ at only one position. The difference can have up to two letters, or one letter if
+ * the known name is short.
  */
 function isNear(name: string, known: string): boolean {
   const length = Math.min(name.length, known.length)

@@ -47,7 +47,7 @@ type Touched =
   /** A tenant role of a user. A single check on the type covers all instances of the type. */
   | { readonly about: 'tenant-role'; readonly user: string; readonly tenant: string }
   | { readonly about: 'user'; readonly user: string }
-  /** All users on this instance, and also pairs: users who hold a role above it, on instances below it. */
+  /** All users on this instance. Also `pairs`: users with a role above it, and the instances below it. */
   | { readonly about: 'instance'; readonly instance: InstanceKey; readonly pairs: Pairs | null }
   | { readonly about: 'scope'; readonly scope: AccessScope }
 
@@ -110,9 +110,9 @@ export class AccessChanges {
 
   /**
    * Like `apply`, for a commit that was applied earlier and was followed by other commits. Returns scopes
-   * that cover everything that these commits might have affected together. For a tuple, this covers the
-   * instances that are below it now. If an instance was detached from it later, that is a separate change
-   * with its own report.
+   * that cover everything that these commits might have affected together. For a tuple, the scopes contain
+   * its object and the instances that are now below this object. If a later commit has detached an instance
+   * from the object, the report of that commit covers the instance.
    */
   *scopesOf(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
     const tallies = permissions.map(permission => new Tally(permission, this.#limits.reported))
@@ -167,8 +167,8 @@ export class AccessChanges {
   }
 
   /**
-   * Reports the instance and all instances below it. `listed` contains instances of this commit for which
-   * this has already been done.
+   * Reports the instance and all instances below it. `listed` contains the instances of this commit that were
+   * already reported in this way.
    */
   #listBelow(instance: InstanceKey, tallies: readonly Tally[], listed: Set<string>): void {
     if (listed.has(formatInstanceReference(instance))) return
@@ -258,7 +258,7 @@ export class AccessChanges {
     }
   }
 
-  /** Returns the users who hold a role on `from` or above it, and the instances at `to` and below it. */
+  /** Returns the users with a role on `from` or above it, and the instances `to` and below it. */
   #pairsOver(from: InstanceKey, to: InstanceKey): Pairs | null {
     const users = this.#reach.usersAbove(from, this.#limits.reached)
     const resources = users && this.#reach.below(to, this.#limits.reached)
@@ -273,7 +273,7 @@ class Look {
   readonly #engine: DecisionEngine
   readonly #tally: Tally
   readonly #limits: AccessLimits
-  /** Pairs that were checked before the change and must be checked again after it. */
+  /** Pairs that were checked before the change and must be checked again after the change. */
   readonly #askedBefore: { readonly pair: AccessPair; readonly isAllowed: boolean }[] = []
   #tenantRole: { readonly user: string; readonly tenant: string; readonly isAllowed: boolean } | null = null
   #holders: { readonly resource: string; readonly users: readonly string[] | null } | null = null

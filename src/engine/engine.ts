@@ -7,9 +7,9 @@
  * allows. Each call uses one state, except that a long bulk uses several consecutive states. If a result can
  * be large, the call takes a limit, so that memory stays bounded.
  *
- * Calls that can take long are resumable: other queries can run whenever such a call pauses. It still uses
- * one state. If the state changes during a pause, the call starts again. If writes never pause, a long call,
- * such as a search, ends with `OVERLOADED`. Writers never wait for such calls.
+ * Calls that can take long are resumable: other queries can run whenever such a call pauses. The call still
+ * uses one state: if the state changes during a pause, the call starts again. If writes never pause, a long
+ * call, such as a search, ends with `OVERLOADED`. Writers never wait for such calls.
  */
 import type { Change, InstanceKey, Permission } from '#model/change.ts'
 import type { QueryContext, Query } from '#model/decision.ts'
@@ -46,9 +46,10 @@ export interface DecisionEngine {
   /** Like `evaluate`, for the first query of several packed queries. */
   evaluateFirst(packed: PackedQueries): boolean
   /**
-   * Like `evaluate`, but uses at most `stepsMax` steps for conditions, and at most the limit per query. If
-   * `asked` is packed, evaluates its first query. Returns `null` if the steps were not sufficient, or if the
-   * thread needs more time to parse conditions that are new to it. The next call continues with them.
+   * Like `evaluate`, but uses at most `stepsMax` steps for conditions, and never more than the limit per
+   * query. If `asked` is packed, evaluates its first query. Returns `null` if the steps were not sufficient,
+   * or if the thread needs more time to parse conditions that are new to it. The next call continues to parse
+   * them.
    */
   evaluateWithin(asked: Query | PackedQueries, stepsMax: number): boolean | null
   /**
@@ -71,8 +72,8 @@ export interface DecisionEngine {
   evaluatePacked(packed: PackedQueries, verdicts?: Uint8Array): Uint8Array
 
   /**
-   * Returns the stored instances of a type on which the user may perform the action: those whose keys
-   * `evaluate` allows. If rules are evaluated, later keys can be based on a later state than earlier keys.
+   * Returns the keys of the stored instances of a type for which `evaluate` allows the action. If rules are
+   * evaluated, later keys can be based on a later state than earlier keys.
    */
   searchResources(question: ResourceQuestion, page: PageRequest): Resumable<KeyPage>
   /**
@@ -137,9 +138,9 @@ export interface DecisionEngine {
    */
   explain(query: Query, stepsMax: number, detail?: RuleDetail): Resumable<Explanation>
   /**
-   * Evaluates conditions, all of which must be true together. They need not belong to a stored set. The step
-   * limit is that of one query. Names that are not stored have no values. Each of the conditions must be
-   * valid.
+   * Evaluates a conjunction of conditions: the result is true if all of them are true. The conditions need
+   * not belong to a stored set. The step limit is that of one query. Names that are not stored have no
+   * values. Each of the conditions must be valid.
    */
   tryConditions(question: TriedQuestion, conditions: readonly WrittenConditions[]): Resumable<TriedConditions>
 }
@@ -171,8 +172,8 @@ export interface StoredTenants {
 }
 
 /**
- * Like `Query`, for all keys. If `tenant` is given, only for instances of this tenant. If it is `null`, each
- * instance is checked in its own tenant.
+ * Like `Query`, for all keys. If `tenant` is given, only instances of this tenant are searched. If it is
+ * `null`, instances of all tenants are searched, and each is checked in its own tenant.
  */
 export type ResourceQuestion = Omit<Query, 'key'>
 
@@ -274,8 +275,8 @@ export interface UserGrant {
 
 /**
  * Thrown if an invariant of the index of one environment is broken, by a defect or by corrupted memory. This
- * index makes no more decisions. Other indexes share no memory with it, so they are not affected, and neither
- * is the thread that detected the fault.
+ * index makes no more decisions. Other indexes share no memory with it, so they are not affected. The thread
+ * that detected the fault also continues.
  */
 export class IndexFault extends Error {
   override readonly name = 'IndexFault'

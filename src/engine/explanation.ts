@@ -4,7 +4,7 @@ import type { Derivation, Expiration, InstanceKey } from '#model/change.ts'
 
 export interface Explanation {
   readonly allow: boolean
-  /** Decision that roles make without rules. */
+  /** Decision that roles alone would make, without rules. */
   readonly isAllowedByRoles: boolean
   /** Tenant in which the query was evaluated (native.md A.2, D-15). */
   readonly tenant: string
@@ -61,8 +61,8 @@ export interface Explanation {
 }
 
 /**
- * Limits of near misses: how many are reported, how many roles each of them names, and how many derivations
- * may be between a near miss and the requested instance.
+ * Limits of near misses: the number of reported near misses, the number of roles in each of them, and the
+ * number of derivations between a near miss and the requested instance.
  */
 export const NEAR_MISSES_MAX = 3
 export const NEAR_MISS_ROLES_MAX = 20
@@ -82,8 +82,8 @@ export interface NotThatRole {
   readonly kind: 'other-role'
   readonly instance: InstanceKey
   /**
-   * Roles on that instance, each of which would allow. They all need the same number of derivations, the
-   * smallest one.
+   * Roles on this instance that are each sufficient to allow. They all need the same number of derivations,
+   * and no role on this instance needs fewer.
    */
   readonly needed: readonly string[]
   readonly held: readonly RoleHeldInstead[]
@@ -152,8 +152,8 @@ export interface ExplainedByRules {
   /** Whether there are rules that are not listed. */
   readonly hasMore: boolean
   /**
-   * Sets of the rules that are true, for each side independently of the other. If there are very many, only
-   * some of them.
+   * Sets of the rules that are true. Each side is evaluated independently of the other. If very many sets are
+   * true, the lists contain only some of them.
    */
   readonly userSets: readonly string[]
   readonly resourceSets: readonly string[]

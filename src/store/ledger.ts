@@ -14,9 +14,9 @@ export interface Row {
   /** Sequence of the commit that wrote it last. */
   readonly version: number
   /**
-   * Generation of the row and its position in creation order: unique in the environment, ascending with the
-   * commits and, within one, with the position in `put`. Overwriting a row keeps its generation. Deleting and
-   * putting the row again begins a new one.
+   * Generation of the row, which is also its position in creation order. It is unique in the environment. It
+   * is greater for later commits and, within a commit, for later positions in `put`. Overwriting a row keeps
+   * its generation. Deleting and putting the row again begins a new one.
    */
   readonly created: number
 }
@@ -31,8 +31,8 @@ export function isNewIn({ created }: Row, sequence: number): boolean {
 
 /**
  * Precondition of a commit: the row is absent, unchanged since `version`, or still the row of the generation
- * `created`. The form with `head` requires that no commit at all was made since then. It is for commits that
- * depend on lists, and its key is empty.
+ * `created`. The form with `head` requires that no commit was made after the commit with this sequence. It is
+ * for commits that depend on lists, and its key is empty.
  */
 export type Requirement =
   | { readonly key: Uint8Array; readonly head: number }
@@ -46,9 +46,11 @@ export interface RowPut {
 }
 
 export interface Commit {
-  /** The epoch that the commit was made for, if it is known. In another epoch, the commit is rejected. */
+  /**
+   * Epoch for which the commit was made, if known. If the ledger has another epoch, it rejects the commit.
+   */
   readonly epoch?: string
-  /** Id of the commit: 16 random bytes. An id is applied once, however often it is sent. */
+  /** Id of the commit: 16 random bytes. A commit that is sent repeatedly with the same id is applied once. */
   readonly id: Uint8Array
   readonly require: readonly Requirement[]
   /** Applied first; deleting an absent row is not an error. */
@@ -84,9 +86,9 @@ export interface Ledger {
    * outcome is unknown, `LIMIT_EXCEEDED` for more than `COMMIT_ROWS_MAX` rows put and deleted, and
    * `STORE_CLOSED` after `close`.
    *
-   * `onApplied` is for work that continues when the view shows the commit, before it is durable. It is called
-   * at most once, and not after a throw. It receives the milliseconds for which writing the commit blocked
-   * this thread.
+   * `onApplied` is for work that can continue as soon as the view shows the commit, even before the commit is
+   * durable. It is called at most once, and is not called if this method throws. It receives the milliseconds
+   * for which writing the commit blocked this thread.
    */
   commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision>
 

@@ -3,9 +3,9 @@
  * with the view, and a mark in the view's tables that identifies the derived data that belongs to them.
  *
  * The mark is necessary because files and tables can diverge, for example if one of them is restored from a
- * backup or an epoch is rewound. Tables with a mark come from the state in which it was set, with only
- * commits in between; the same holds for data that was copied with it. Tables with another mark, or none, can
- * have any past.
+ * backup or an epoch is rewound. If tables contain the mark of the derived data, only commits have changed
+ * them since this mark was set. The same holds for copies of such tables and of their derived data. If tables
+ * contain another mark or none, the derived data might not belong to them.
  */
 import type { Tables } from './tables.ts'
 

@@ -13,7 +13,8 @@ export interface EnvironmentStore {
   readonly view: View
   /**
    * Resolves when the view shows everything that any node committed before the call. If the store cannot be
-   * reached, throws the same errors as a commit. Throws `STORE_REFUSED` if the view does not show it in time.
+   * reached, throws the same errors as a commit. Throws `STORE_REFUSED` if the view does not show these
+   * commits in time.
    */
   caughtUp(): Promise<void>
   /**
@@ -22,8 +23,8 @@ export interface EnvironmentStore {
    */
   whenListed(): Promise<void>
   /**
-   * Location for data derived from the current view; null if there is none. It is the same object while the
-   * view's tables are the same, so another object means that the tables were replaced.
+   * Location for data derived from the current view; null if there is none. The property returns the same
+   * object until the tables of the view are replaced.
    */
   snapshotPlace(): SnapshotPlace | null
   /**
@@ -32,8 +33,8 @@ export interface EnvironmentStore {
    */
   takeOver(place: SnapshotPlace | null): void
   /**
-   * Throws `STORE_DAMAGED` while a part of the stored environment is known to be lost: it must make no
-   * decisions then.
+   * Throws `STORE_DAMAGED` while a part of the stored environment is known to be lost. The environment must
+   * then make no decisions.
    */
   requireWhole(): void
   /**
@@ -45,8 +46,9 @@ export interface EnvironmentStore {
 
 export interface BeginOptions {
   /**
-   * Whether an environment without any data is created. `before-others`: it is created unless other
-   * environments are known to exist, because those are created only after it. Default: always.
+   * Whether an environment without any data is created. Default: `always`. `before-others`: for the
+   * environment that is created before all others. It is not created if other environments are known to
+   * exist, because it must then have existed and its data is lost.
    */
   readonly begin?: 'always' | 'never' | 'before-others'
   /**
@@ -58,15 +60,16 @@ export interface BeginOptions {
 
 export interface Store {
   /**
-   * Whether other processes can also write to the store. Otherwise, any earlier process that had it open has
-   * ended.
+   * Whether other processes can also write to the store. If false, every earlier process that had the store
+   * open has ended.
    */
   readonly isShared: boolean
   /** Heartbeats of the nodes on the store; null if there is at most one node. */
   readonly nodeHeartbeats: NodeHeartbeats | null
   /**
    * Opens the environment of that id. Returns the same object for the same id. An environment without any
-   * data is created empty. If `begin` forbids that, throws `STORE_DAMAGED`, because it had data.
+   * data is created empty. If `begin` forbids this, throws `STORE_DAMAGED`, because the environment must have
+   * had data.
    */
   environment(id: string, options?: BeginOptions): Promise<EnvironmentStore>
   /**
@@ -77,7 +80,7 @@ export interface Store {
   drop(id: string): Promise<void>
   /**
    * Removes the local replicas of environments that are not in `except`: they were removed from the shared
-   * store without a notification of this process.
+   * store, and this process was not notified.
    */
   discardCopies(options: { readonly except: ReadonlySet<string> }): void
   /**
@@ -109,8 +112,8 @@ export interface Store {
    */
   giveUp(): void
   /**
-   * Creates an empty directory next to the tables, for a backup; the next start removes what a crash leaves
-   * of it. Throws `INVALID_INPUT` if the store has no disk of this node.
+   * Creates an empty directory next to the tables, for a backup; if a crash leaves this directory behind, the
+   * next start removes it. Throws `INVALID_INPUT` if the store is not on a disk of this node.
    */
   backupDirectory(): string
   /**

@@ -1,8 +1,8 @@
 /**
  * Interface of ordered tables of bytes that change together, on which an embedded store is built. There are
  * three adapters: memory, lmdb, and a journal over lmdb. Keys are ordered by unsigned bytes. Reads are
- * synchronous; the receiver owns every `Uint8Array` that is passed in or out. After `close`, all calls throw
- * `STORE_CLOSED`; writes do so from the moment it is called.
+ * synchronous; the receiver owns every `Uint8Array` that is passed in or out. After `close` has completed,
+ * all calls throw `STORE_CLOSED`. Writes already throw this error once `close` has been called.
  */
 import { assert } from '#model/assert.ts'
 
@@ -50,7 +50,7 @@ export function putLast(table: Table, key: Uint8Array, value: Uint8Array): void 
   else table.put(key, value)
 }
 
-/** The table of that name among those that existed when a snapshot was taken. */
+/** Returns the table with this name. Only tables that existed when the snapshot was taken are available. */
 export function tableOfSnapshot<Opened>(tables: ReadonlyMap<string, Opened>, name: string): Opened {
   const table = tables.get(name)
   assert(table, () => `the table ${name} was opened before the snapshot`)
@@ -64,7 +64,10 @@ export function tableOfSnapshot<Opened>(tables: ReadonlyMap<string, Opened>, nam
 export interface TablesSnapshot {
   /** Read-only. */
   table(name: string): Table
-  /** Afterwards, and after the tables were closed, reading throws. Idempotent. */
+  /**
+   * Releases the snapshot. Reading it later throws an error, as does reading it after the tables were closed.
+   * Idempotent.
+   */
   release(): void
 }
 
@@ -98,8 +101,8 @@ export interface Tables {
    */
   elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T>
   /**
-   * Reads that begin after this call see everything that another thread has written to the same tables before
-   * it.
+   * Makes the earlier writes of other threads to the same tables visible to all reads that begin after this
+   * call.
    */
   refresh(): void
   /**

@@ -24,18 +24,19 @@ export interface ListEntry {
   readonly representedIn?: ListName
   /**
    * A counted superset of `list`. If it is empty, `list` is also empty. If it contains only the row that is
-   * being added, `list` has no other row either. In both cases, `list` need not be read. The entry of the
-   * superset precedes this one, so that it counts the added row.
+   * being added, `list` also has no other row. In both cases, `list` need not be read. The entry of the
+   * superset must precede the entry of `list`, so that the superset already counts the added row.
    */
   readonly within?: ListName
   /**
    * While the counted list `list` has rows, the row in `owner` is excluded from the counted list `from`. The
-   * entry of that row for `from` declares this with `unless`. This makes it possible to list entities that
-   * lack something.
+   * entry of that row for `from` declares this with `unless`. In this way, a list can contain the entities
+   * without rows of some kind, for example users without roles.
    */
   readonly displaces?: { readonly owner: ListName; readonly from: ListName }
   /**
-   * The row is excluded from `list` while this counted list has rows. Those rows reference it in `displaces`.
+   * Counted list. While it has rows, the row of this entry is excluded from `list`. The rows of the counted
+   * list refer to the excluded row with `displaces`.
    */
   readonly unless?: ListName
 }
@@ -55,9 +56,10 @@ export interface ScanOptions {
 
 /**
  * Interface for readers. A view that was just loaded can have its rows before its lists: `get`, `scan` and
- * `count` throw `NOT_READY` until it has both. Every call reflects one moment between commits. A `scan` does
- * so if it is consumed without an await; otherwise it can see later commits. A commit can be visible here a
- * moment before the feed delivers it.
+ * `count` throw `NOT_READY` until it has both. Every call reflects the state after some commit and never a
+ * part of a commit. For a `scan`, this holds only if the consumer does not await during the iteration;
+ * otherwise the scan can also see later commits. A view can show a commit a moment before the feed delivers
+ * the commit.
  */
 export interface View {
   /** The current view: this one, or the one that replaced it when all rows were replaced. */
@@ -76,8 +78,8 @@ export interface View {
 
   /**
    * All rows that exist at the beginning, in creation order and in batches. A row that is overwritten in the
-   * meantime has its state at the time of its batch. Rows added later are not included: otherwise a load
-   * might never end while commits continue.
+   * meantime has its state at the time of its batch. Rows that are added during the iteration are not
+   * included. Otherwise a load might never end while commits continue.
    */
   batches(): Iterable<readonly Row[]>
   /**
@@ -94,6 +96,6 @@ export interface View {
 /** A view that later commits do not change. Release it soon: the store cannot reuse its pages before that. */
 export interface ViewSnapshot {
   readonly view: View
-  /** Afterwards, reading throws. Idempotent. */
+  /** Releases the snapshot. Later reads throw an error. Idempotent. */
   release(): void
 }

@@ -24,7 +24,7 @@ export interface MetricRow {
 export type LateValues = 'endpoints' | 'limits' | 'thread'
 
 export interface CountedRow extends MetricRow {
-  /** Values of each label. For a metric with the label of an endpoint, `/metrics` omits values of zero. */
+  /** Values of each label. If a metric has a label for endpoints, `/metrics` omits its values of zero. */
   readonly by?: Readonly<Record<string, readonly string[] | LateValues>>
   /** Upper bounds of the buckets in ascending order. Only for histograms. */
   readonly bounds?: readonly number[]
@@ -46,7 +46,7 @@ export type EndpointKind = 'decisions' | 'management' | 'other'
 /** Outcomes of requests. `aborted`: the connection ended before the response. */
 export const OUTCOMES = ['answered', 'refused', 'failed', 'aborted'] as const
 /**
- * Values of the label `status`. `aborted`: the response has no status, because the connection ended before.
+ * Values of the label `status`. `aborted`: the connection ended before the response, so there is no status.
  * `other`: the status is not in this list.
  */
 export const STATUSES = 'aborted 200 201 204 304 400 401 403 404 405 408 409 413 422 429 500 503 other'.split(

@@ -197,8 +197,8 @@ export class DecisionLog {
 }
 
 /**
- * Truncates a long name. Otherwise a long default in a batch would be copied into the line of each of its
- * queries.
+ * Truncates a long name. A batch can have a long name as the default for all its queries, and each of their
+ * lines would contain this name.
  */
 function cut(name: string): string {
   return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name

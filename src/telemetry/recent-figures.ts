@@ -1,7 +1,7 @@
 /**
  * Recent activity of this node, for pages of the console. There is one sample for every five seconds of the
- * last fifteen minutes. The main thread computes the samples from the counters of all threads. These are the
- * counters of `/metrics`, so nothing else is counted.
+ * last fifteen minutes. The main thread computes the samples from the counters of all threads. `/metrics`
+ * uses the same counters.
  */
 import { COUNTED_METRICS, type EndpointKind } from './counted-metrics.ts'
 import { noRequests, type RequestSums, type ThreadCounters } from './thread-counters.ts'

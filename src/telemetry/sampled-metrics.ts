@@ -36,7 +36,7 @@ export interface MetricSources {
   isReady(): boolean
   /** Whether `/fresh` returns 200. */
   isFresh(): boolean
-  /** Number of times at which the history of the store was replaced by another one. */
+  /** Number of times that another history has replaced the history of the store. */
   replacedHistories(): number
   /** Number of management requests that have no response yet. */
   managementInFlight(): number
@@ -52,8 +52,8 @@ export interface SampledRow extends MetricRow {
   readonly kind: 'counter' | 'gauge'
   readonly labels: readonly string[]
   /**
-   * How the values of all environments are combined if the scrape must not name environments: their sum, the
-   * greatest value, or no value. Absent if the row has no label for environments.
+   * How the values of all environments are combined if the scrape must not name environments: into their sum,
+   * into the greatest value, or into no value at all. Absent if the row has no label for environments.
    */
   readonly ofAll?: 'sum' | 'greatest' | 'nothing'
   values(sources: MetricSources): Iterable<readonly [labels: Labels, value: number]>

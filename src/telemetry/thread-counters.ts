@@ -3,9 +3,9 @@
  * main thread reads and sums the cells of all threads. To count means to add to an array element: this does
  * not allocate memory, send messages or lock.
  *
- * The main thread reads cells while other threads write them. A sum can therefore contain one request more
- * than the corresponding count, as in any scrape. Aligned 64-bit numbers are read and written atomically on
- * all supported platforms.
+ * The main thread reads cells while other threads write them. For example, the sum of a histogram can include
+ * one request more than its count. Scrapes of any service have this inaccuracy. Aligned 64-bit numbers are
+ * read and written atomically on all supported platforms.
  *
  * The cells are in the order of the metrics in `counted-metrics.ts`. Metrics whose number of cells is known
  * only at runtime are last. A metric has cells for each combination of its label values. A counter or a gauge
@@ -129,8 +129,8 @@ const LATENCY_CELLS = cellsOf(COUNTED_METRICS.requestSeconds)
 const STATUS_CELLS = STATUSES.length
 
 /**
- * Queries of a bulk or a batch. In packed queries, the subject of `nonUserCount` queries is not a user. No
- * decision is made for these queries (`packed-queries.ts`).
+ * Queries of a bulk or a batch. In packed queries, `nonUserCount` queries have a subject that is not a user.
+ * No decision is made for these queries (`packed-queries.ts`).
  */
 type AskedAtOnce = readonly unknown[] | { readonly nonUserCount: number }
 

@@ -1,7 +1,7 @@
 /**
  * Spans of requests and of the work for them. They follow the semantic conventions of OpenTelemetry for HTTP
- * servers, and continue the trace of the client (`traceparent` and `tracestate`). The tracer determines to
- * which collector they are sent (`span-export.ts`).
+ * servers, and continue the trace of the client (`traceparent` and `tracestate`). The tracer determines the
+ * collector that receives the spans (`span-export.ts`).
  */
 import {
   type Attributes,

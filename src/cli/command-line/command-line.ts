@@ -31,7 +31,7 @@ const HELP_WIDTH_MAX = 110
 export async function runCommandLine(args: readonly string[], streams: Streams): Promise<ExitCode> {
   let session: Session | null = null
   const run: Run = action => async options => {
-    // The module is loaded here, because the help does not need it.
+    // The module is loaded only when a command runs, because the help does not need it.
     const { Session } = await import('#cli/session/session.ts')
     const opened = await Session.open(streams, options)
     session = opened
@@ -74,7 +74,8 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     .option('key', { type: 'string', describe: 'API key' })
     .option('project', {
       type: 'string',
-      // A `defaultDescription` would also appear in the help of commands with an argument of this name.
+      // The description contains the default. With `defaultDescription`, the default would also appear in the
+      // help of commands that have an argument `project`.
       describe: 'project, by key or id; default: the project of the API key',
     })
     .option('env', {
@@ -83,11 +84,11 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     })
     .option('output', { alias: 'o', choices: ['auto', 'table', 'json'], describe: 'format of results' })
     .strict()
-    // The language is not that of the terminal, because `usage-hints.ts` parses the messages and all other
-    // texts are English.
+    // The parser must not use the language of the terminal, because `usage-hints.ts` parses its messages and
+    // all other texts are English.
     .locale('en')
     // Groups of short options are disabled. Otherwise the parser would read `--for -8h` as the options `8`
-    // and `h`. `h` prints the help with the exit code of a successful grant.
+    // and `h`. It would print the help, and the exit code would look like that of a successful grant.
     .parserConfiguration({ 'dot-notation': false, 'short-option-groups': false })
     .check(options => {
       // An option must not be repeated. Only the list of files can have several values.
@@ -112,8 +113,8 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     })
   for (const listing of COMMANDS) {
     const [name = ''] = listing.usage.split(' ', 1)
-    // The word could also be the value of an option. In that case, this loads one command more than
-    // necessary.
+    // The name could also be the value of an option. In that case, the command is loaded although it is not
+    // needed.
     parser = args.includes(name)
       ? (await listing.load())(listing, parser, run)
       : parser.command(listing.usage, listing.description)

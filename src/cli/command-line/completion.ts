@@ -6,8 +6,8 @@
 import { COMMANDS } from './commands.ts'
 
 /**
- * First argument with which a shell script requests completions, and the flag of the parser for the same
- * purpose.
+ * First argument of a shell script that requests completions, and the flag that requests completions from the
+ * parser.
  */
 export const COMPLETION_FLAG = '--complete-words'
 const PARSER_FLAG = '--get-yargs-completions'

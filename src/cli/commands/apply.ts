@@ -24,8 +24,8 @@ import type { ModelFile } from '#entities/model-file.ts'
 import type { ContentLine } from '#entities/environment-content.ts'
 
 /**
- * Maximum number of similar steps that are shown in full. If there are more, only the number of the others is
- * shown.
+ * Maximum number of similar steps that are shown in full. If there are more, the output contains only the
+ * number of the others.
  */
 const ALIKE_SHOWN_MAX = 20
 
@@ -168,7 +168,7 @@ function mentionedTexts(file: unknown): ReadonlySet<string> {
   return texts
 }
 
-/** Reads the current state. Facts that the file does not mention are skipped if they are not needed. */
+/** Reads the current state. If `allFacts` is false, facts that the file does not mention are skipped. */
 async function readCurrentState(
   session: Session,
   desired: EnvironmentState,

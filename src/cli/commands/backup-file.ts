@@ -93,8 +93,8 @@ class Bytes {
   }
 
   /**
-   * Returns the bytes up to the first line feed. Returns null if a manifest of the maximum length would have
-   * ended before.
+   * Returns the bytes up to the first line feed. Returns null if the line is longer than the maximum length
+   * of a manifest, or if there is no line feed.
    */
   async line(): Promise<Uint8Array | null> {
     const parts: Uint8Array[] = []

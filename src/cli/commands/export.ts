@@ -44,8 +44,8 @@ export const exportCommand: Command = ({ usage, description }, parser, run) =>
   )
 
 /**
- * Whether the export can replace the file. Pipes and devices cannot be replaced, so the export is written to
- * them.
+ * Whether the export can replace the file. Pipes and devices cannot be replaced. The export is written
+ * directly to them.
  */
 async function isReplaceable(file: string): Promise<boolean> {
   const there = await lstat(file).catch(() => null)
@@ -92,7 +92,7 @@ async function receive(session: Session, target: Writable, ends: boolean): Promi
   await session.output.counting('exporting', 'MiB', onProgress =>
     pipeline(source, count(onProgress), target, { end: ends }),
   )
-  // `lines` also counts the last line, which is not included in its own number.
+  // `lines` counts all lines. The number in the last line does not count this line itself.
   if (Number(END.exec(tail.toString('latin1'))?.[1]) !== lines - 1) {
     throw new ApiError('the response is truncated: its last line is missing')
   }

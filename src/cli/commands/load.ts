@@ -75,8 +75,8 @@ class Loader {
   }
 
   /**
-   * Adds the fact in a line. If the line is not a valid fact, stores the facts before it and throws
-   * `UsageError`. Otherwise throws the same errors as `send`.
+   * Adds the fact in a line. If the line is not a valid fact, stores the facts of the previous lines and
+   * throws `UsageError`. Can also throw the errors of `send`.
    */
   async add(line: InputLine): Promise<void> {
     let fact: Fact
@@ -98,8 +98,8 @@ class Loader {
   }
 
   /**
-   * Sends the facts that are waiting. If the service rejects one, throws `ApiError` with its line and with
-   * the number of stored facts.
+   * Sends the facts that are waiting. If the service rejects a fact, throws `ApiError` with the line of this
+   * fact and with the number of stored facts.
    */
   async send(): Promise<void> {
     const batch = this.#batch

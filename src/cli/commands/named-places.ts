@@ -20,8 +20,8 @@ export interface PlaceNames {
 }
 
 /**
- * Keys of the given projects and of their environments, as far as the caller's key can access them. Sends one
- * or more requests for the list of projects, and one or more for each project.
+ * Keys of those given projects, and of their environments, that the caller's key can access. Sends one or
+ * more requests for the list of projects, and one or more for each project.
  */
 export async function namesOfPlaces(api: Api, projectIds: Iterable<string>): Promise<PlaceNames> {
   const projects = new Map((await projectsIn(api)).map(({ id, key }) => [id, key]))

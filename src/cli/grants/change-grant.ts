@@ -55,7 +55,7 @@ function userRequest(place: string, { holder, role, instance, tenant }: Grant) {
 
 /**
  * Builds the request for a grant to a group. If the instance did not exist, the service would create it in
- * the tenant of the group. A typo must not have this effect, so this function first checks whether the
+ * the tenant of the group. A typo must not create an instance, so this function first checks whether the
  * instance exists.
  */
 async function groupRequest(api: Api, place: string, grant: Grant, isNew: boolean) {

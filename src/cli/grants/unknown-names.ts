@@ -135,8 +135,8 @@ async function unknownFact(api: Api, list: string, { what, key, name }: Fact): P
 }
 
 /**
- * Returns the object at a path. The path can also contain an ID, so the function returns null unless the key
- * of the object is the given one.
+ * Returns the object at a path. The text in the path could also be the ID of another object. Therefore the
+ * function returns null if the key of the object is not the given one.
  */
 async function found<Schema extends TSchema>(
   api: Api,

@@ -20,7 +20,7 @@ export interface StepWarning {
   readonly warning: string
 }
 
-/** A request and its step. */
+/** A request, and the step to which it belongs. */
 export interface StepRequest {
   readonly step: Step
   readonly request: PlannedRequest

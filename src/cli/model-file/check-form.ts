@@ -34,8 +34,8 @@ export function formFindings(source: ModelSource): Finding[] {
 }
 
 /**
- * Returns all errors. By default, the schema library stops after eight errors. Its limit is a global setting
- * of the process, so it is changed and then restored.
+ * Returns all errors. By default, the schema library stops after eight errors. This limit is a global setting
+ * of the process. The function changes the setting and then restores it.
  */
 function errorsOf(validator: ReturnType<typeof Compile>, value: unknown): readonly SchemaError[] {
   const { maxErrors } = Settings.Get()

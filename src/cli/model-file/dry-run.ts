@@ -65,8 +65,8 @@ export async function performDryRun(
 
 /**
  * The current model, and the current facts that the file mentions and that depend on no other facts. Facts
- * that connect others, such as role assignments, are omitted: they are either in the file or irrelevant for
- * it.
+ * that connect other facts, such as role assignments, are omitted. If the tests need such a fact, the file
+ * contains it.
  */
 function mentionedOf(
   current: EnvironmentState,
@@ -83,7 +83,8 @@ function mentionedOf(
   copy(current.roles, state.roles)
   copy(current.conditionSets, state.conditionSets)
   copy(current.rules, state.rules)
-  // If unmentioned facts will be removed, they are not copied, because their number can be large.
+  // If the plan removes the facts that the file does not mention, these are not copied. There can be many of
+  // them.
   const staying = <Value>(from: ReadonlyMap<string, Value>, named: ReadonlyMap<string, unknown>) =>
     prune.facts ? new Map([...from].filter(([name]) => named.has(name))) : from
   copy(staying(current.tenants, desired.tenants), state.tenants)

@@ -65,8 +65,8 @@ export interface RuleState {
 export type ExpiresAt = string | null
 
 /**
- * Value that replaces an expiration time in the past. A grant with this value is not part of the desired
- * state.
+ * Value that replaces an expiration time in the past. If a grant in the file has this value, the grant must
+ * not exist in the environment.
  */
 export const EXPIRED = 'ended'
 

@@ -71,7 +71,7 @@ function searchAbout(
   return search(api, part, { ...rest, type, key })
 }
 
-/** Single checks for all combinations of the given users, actions and resources. */
+/** One check for each combination of the given users, actions and resources. */
 function singlesOf({ user, action, resource, ...rest }: Question): SingleQuestion[] {
   return [user]
     .flat()

@@ -59,7 +59,8 @@ export class ModelSource {
     this.name = name
     this.#document = document
     this.#lines = lines
-    // Called before the document is converted to a value, because it replaces keys by their texts.
+    // The call must precede the conversion of the document to a value, because it replaces keys by their
+    // texts.
     this.#problems = problemsOfScalars(document)
     try {
       this.root = new LocatedValue(document.toJS({ maxAliasCount: ALIASED_NODES_MAX }) ?? {})

@@ -15,9 +15,7 @@ export class NameCheck {
     this.known = known
   }
 
-  /**
-   * Whether there are more findings than are reported. A search for similar names would then only take time.
-   */
+  /** Whether there are more findings than are reported. A search for similar names would then be useless. */
   get isFull(): boolean {
     return this.findings.length > FINDINGS_MAX
   }
@@ -45,8 +43,8 @@ export class NameCheck {
   }
 
   /**
-   * Returns the type with this key. Returns null if the type is unknown, which is reported, or if the value
-   * is not a text.
+   * Returns the type with this key. If the type is unknown, reports a finding and returns null. Also returns
+   * null if the value is not a text.
    */
   type(located: LocatedValue): KnownType | null {
     return located.text === null ? null : this.#typeNamed(located, located.text)

@@ -148,8 +148,8 @@ const GROUP_PARTS = ['members', 'groups', 'roles'] as const
 type GroupPart = (typeof GROUP_PARTS)[number]
 
 /**
- * Request that adds a part to a group. The request that removes the part has the same path and another
- * method. The path is relative to that of the group.
+ * Request that adds a part to a group. The request that removes the part has the same path and the method
+ * `DELETE`. The path is relative to that of the group.
  */
 function partRequest(tenant: string, part: GroupPart, item: string) {
   switch (part) {
@@ -223,8 +223,8 @@ interface GrantPlan<There> {
 }
 
 /**
- * Steps after which a grant has this expiration time. The list is empty if the grant already has it. If the
- * grant in the file has expired, a step removes the grant.
+ * Steps that give a grant the expiration time `until`. The list is empty if the grant already has this time.
+ * If the grant in the file has expired, the step removes the existing grant.
  */
 function granted<There extends { readonly expiresAt: ExpiresAt }>(
   there: There | undefined,

@@ -35,11 +35,14 @@ export interface Step {
 
 export interface PruneOptions {
   /**
-   * Whether to remove resources, roles, relations, actions, attributes, condition sets and rules that are not
-   * in the file.
+   * Whether objects of the model are removed if they are not in the file: resources, roles, relations,
+   * actions, attributes, condition sets and rules.
    */
   readonly model: boolean
-  /** Whether to remove tenants, users, instances, groups, assignments and tuples that are not in the file. */
+  /**
+   * Whether facts are removed if they are not in the file: tenants, users, instances, groups, assignments and
+   * tuples.
+   */
   readonly facts: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Interface through which commands call the service. It contains requests and responses, but does not depend
- * on where the service runs.
+ * Interface through which commands call the service. The service can run in another process or in the process
+ * of the command.
  */
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'

@@ -1,4 +1,4 @@
-/** Asks the user for confirmation. Without a terminal, the user cannot confirm. */
+/** Asks the user for confirmation. Without a terminal, the operation is not confirmed. */
 import { createInterface } from 'node:readline/promises'
 import type { Session } from './session.ts'
 

@@ -5,7 +5,7 @@
 
 export interface StreamEvent {
   readonly event: string
-  /** Position in the stream after this event. If absent, the position does not change. */
+  /** Position in the stream after this event. If absent, this event does not change the position. */
   readonly id?: string
   readonly data: string
 }

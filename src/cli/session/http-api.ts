@@ -1,7 +1,7 @@
 /**
- * HTTP client for the service. If no complete response is received, an `ApiError` is thrown, whatever the
- * reason. The class uses the HTTP client of Node.js. `fetch` is not used because it takes twice as long to
- * load and stops waiting after five minutes, and the response to a large import can take longer.
+ * HTTP client for the service. If it receives no complete response, it throws an `ApiError` for any reason.
+ * The class uses the HTTP client of Node.js instead of `fetch`. `fetch` takes twice as long to load. It also
+ * stops waiting after five minutes, and the response to a large import can take longer.
  */
 import { type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http'
 import { text } from 'node:stream/consumers'

@@ -93,9 +93,10 @@ export class Session {
   }
 
   /**
-   * Project and environment for paths. The options select them. Otherwise they are those of the key. If the
-   * key is not limited to one environment, the options are required, because commands that replace or remove
-   * data must not guess. Throws `UsageError` if they are missing.
+   * Project and environment for paths. The options select them. Without the options, they are the project and
+   * the environment of the key. If the key is not limited to one environment, the options are required,
+   * because commands that replace or remove data must not guess. Throws `UsageError` if a required option is
+   * missing.
    */
   async place(): Promise<string> {
     const { project, env } = this.#options
@@ -112,7 +113,7 @@ export class Session {
   }
 
   /**
-   * Key or ID of the project. An option selects it. Otherwise it is the project of the key. Throws
+   * Key or ID of the project. An option selects it. Without this option, it is the project of the key. Throws
    * `UsageError` if the key is not limited to one project.
    */
   async project(): Promise<string> {

@@ -15,13 +15,13 @@ export function readContains(test: UnreadLeaf): Contains | null {
 /** Maximum length of a search text that the JavaScript engine finds in linear time. */
 const QUICK_PART_LENGTH_MAX = 256
 /**
- * Number of characters of a longer search text that are compared per step. At each position of the text, a
- * large part of the search text might match.
+ * Number of characters of a longer search text that are compared per step. A search can compare a large part
+ * of the search text at each position of the text before it finds a difference.
  */
 const COMPARED_A_STEP = 16
 /**
  * Number of steps per character of the text if the search text begins or ends with half of a surrogate pair.
- * A match within a pair must be rejected, and there might be one at each position.
+ * A match that begins or ends within a pair must be rejected, and every position might have such a match.
  */
 const HALF_PAIR_STEPS = 6
 
@@ -42,8 +42,8 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /**
- * Returns whether `part` occurs in the text as a sequence of characters. Half of a surrogate pair does not
- * match within a pair.
+ * Returns whether `part` occurs in the text as a sequence of characters. Half of a surrogate pair in `part`
+ * does not match half of a whole pair in the text.
  */
 export function occursIn(part: string, text: string): boolean {
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {

@@ -24,7 +24,7 @@ export interface Leaf {
 
 export interface LeafSource extends Leaf {
   readonly operand: unknown
-  /** Whether the name of the operator states that its operand is a path. */
+  /** Whether the operand must be a path, because the name of the operator ends with `-ref`. */
   readonly isReference: boolean
 }
 

@@ -66,10 +66,10 @@ export class EvaluationBudget {
   }
 
   /**
-   * Charges the parsing of conditions, which the thread then caches. These steps are not charged to the
-   * query; they limit the time until the next pause. If it returns false, the conditions must wait for the
-   * next evaluation. The first conditions of an evaluation are always parsed, so that each evaluation makes
-   * progress.
+   * Charges the parsing of conditions, which the thread then caches. These steps do not reduce the steps of
+   * the query. They have a separate limit, which bounds the time until the next pause. If the method returns
+   * false, the conditions must wait for the next evaluation. The first conditions of an evaluation are always
+   * parsed, so that each evaluation makes progress.
    */
   spendReading(steps: number): boolean {
     const isFirst = this.#reading === 0

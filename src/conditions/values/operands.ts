@@ -1,6 +1,7 @@
 /**
  * Parses the right side of a test: a literal value, `{"ref": path}`, or a list that can contain references.
- * Only direct elements of a list can be references; a nested object of that form is a literal value.
+ * Only direct elements of a list can be references; an object `{"ref": …}` that is nested deeper is a literal
+ * value.
  */
 import type { Findings, ErrorLocation } from './findings.ts'
 import { type Path, readPath } from './paths.ts'

@@ -9,8 +9,8 @@ import { isObject } from '#model/json-object.ts'
 /** Cost of a test or a connective. */
 export const NODE_STEPS = 16
 /**
- * Cost of following a path with several names. It is charged for each way in which its names can be joined
- * into names of members, and for each source that is searched.
+ * Cost of following a path with several names. The names can be joined in several ways, because the name of a
+ * member can contain dots. The cost is charged for each of these ways and for each source of values.
  */
 const PATH_NAME_STEPS = 12
 const SOURCES_MAX = 4
@@ -31,20 +31,21 @@ const INSTANT_CHARACTER_STEPS = 1
 /** Cost of comparing two times that have already been parsed. */
 export const INSTANTS_STEPS = 48
 /**
- * Cost of reaching a state of a glob at a character, and of comparing the character with a range of a class.
+ * Costs at one character of a text: of reaching a state of a glob, and of comparing the character with a
+ * range of a class such as `[a-z]`.
  */
 export const GLOB_STATE_STEPS = 6
 export const GLOB_RANGE_STEPS = 1
-/** Binary logarithm of the number of characters that are compared per step if two texts have equal length. */
+/** Binary logarithm of the number of characters per step in a comparison of two texts of equal length. */
 const COMPARED_A_STEP_LOG2 = 5
-/** Cost of looking up an instance, and of copying and parsing a byte of its stored attributes. */
+/** Costs of looking up an instance, and of copying and parsing one byte of its stored attributes. */
 export const LOOKUP_STEPS = 128
 export const PARSED_BYTE_STEPS = 3
 /** Cost of a byte of a condition that a thread parses for the first time. */
 export const READ_BYTE_STEPS = 20
 /**
- * Cost of comparing an element of a stored list of scalars in place, and the binary logarithm of the number
- * of words of such lists that are compared per step.
+ * Costs of comparing stored lists of scalars in place. The first is the number of steps per element. The
+ * second is the binary logarithm of the number of words that are compared per step.
  */
 export const STORED_ELEMENT_STEPS = 2
 export const STORED_WORDS_A_STEP_LOG2 = 3

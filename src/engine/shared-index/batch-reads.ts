@@ -90,7 +90,7 @@ export class BatchReads {
   /**
    * Decides the queries of a batch on one state. If no state lasts long enough, takes the lock; deciding the
    * queries one by one would use several states. Returns the end of the decided queries. It is the end of the
-   * batch, unless rules used more than `stepsMax` steps before.
+   * batch, unless rules have already used more than `stepsMax` steps.
    */
   #evaluateBatch(
     source: BatchSource,

@@ -1,4 +1,6 @@
-/** Finds the query that a gateway request stands for. Each result belongs to one state of the index. */
+/**
+ * Finds the query to which a request of a gateway is mapped. Each result belongs to one state of the index.
+ */
 import type { MappedRequest } from '#engine/engine.ts'
 import { mappedBy } from '#engine/shared-index/mapping/mapping-match.ts'
 import type { MappingView } from '#engine/shared-index/mapping/mapping-view.ts'
@@ -28,8 +30,8 @@ export class MappedRequests {
   }
 
   /**
-   * Returns the query, or null if there is none. If the rules have changed, O(compiled rules); otherwise like
-   * `mappedBy`.
+   * Returns the query, or null if there is none. Takes O(compiled rules) if the rules have changed;
+   * otherwise, takes as long as `mappedBy`.
    */
   find(method: string, url: string): MappedRequest | null {
     // Copies the rules within the read. Matching them afterwards is not affected by later writes.

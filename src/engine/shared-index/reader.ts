@@ -217,8 +217,8 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /**
-   * Runs a listing. `find` looks up the names and begins the listing; it returns null if there is nothing to
-   * list.
+   * Runs a listing. The function `find` looks up the names and begins the listing. It returns null if there
+   * is nothing to list.
    */
   #list<Entry>(results: ResultSink<Entry>, find: () => Resumable<void> | null): Resumable<void> {
     return this.#reads.readSliced(LISTING_ATTEMPTS, function* begun(): Resumable<void> {
@@ -245,8 +245,8 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   *explain(query: Query, stepsMax: number, detail: RuleDetail = 'leaf'): Resumable<Explanation> {
-    // Pauses first, because the cost of the decision depends on the rules. A caller that only runs the first
-    // step is thus not delayed by them.
+    // Pauses first, because the cost of the decision depends on the rules. The rules thus do not delay a
+    // caller that runs only the first step.
     if (this.#schema.hasRules) yield
     // Decides first, because this builds the closures that the decision needs, if the memory is sufficient.
     while (this.evaluateWithin(query, Infinity) === null) yield

@@ -43,8 +43,9 @@ export class RuledReads {
 
   /**
    * Decides a query. All evaluations of a query share its steps, so each can use the steps that the previous
-   * ones left. Returns `null` if the query needs more than `stepsMax` steps and that is less than the limit
-   * per query, or if the thread has to parse more conditions first. The next call continues parsing.
+   * ones left. Returns `null` in two cases: if the query needs more than `stepsMax` steps and `stepsMax` is
+   * less than the limit per query, or if the thread has to parse more conditions first. The next call
+   * continues parsing.
    */
   evaluate(
     names: Query | PackedQueries,

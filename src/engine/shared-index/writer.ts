@@ -66,18 +66,18 @@ export interface WriterOptions extends RegionSizes {
 
 /** Words that are reserved and prefaulted per commit, in addition to those computed by its preparation. */
 const WORDS_AHEAD = 1 << 14
-/** References unlinked after a commit, in a critical section of a fraction of a millisecond. */
+/** Number of references that are unlinked after a commit, which takes a fraction of a millisecond. */
 const STEPS_PER_COMMIT = 1_000
-/** Pause between critical sections, without which no reader could complete. A batch takes less time. */
+/** Pause between critical sections, so that readers can complete. A batch takes less time than this. */
 const REST_MS = 0.2
-/** Filters rebuilt per critical section: up to a microsecond each. A stale filter only costs time. */
+/** Filters rebuilt per critical section. Each takes up to a microsecond. A stale filter only costs time. */
 const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 1_024
-/** A critical section of this many changes takes a millisecond; pending events are processed first. */
+/** A critical section of this many changes takes a millisecond, so pending events are processed before it. */
 const LARGE_SECTION = 256
-/** Changes whose lines are prefetched together: some hundred kilobytes of cache. */
+/** Number of changes whose lines are prefetched together. They take some hundred kilobytes of cache. */
 const PREFETCHED_AT_ONCE = 128
-/** Steps of a compilation that run together while there are no readers: some milliseconds. */
+/** Number of compilation steps that run together without readers. They take some milliseconds. */
 const COMPILED_AT_ONCE = 16
 
 export class SharedIndexWriter implements ChangeSink {
@@ -100,7 +100,7 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #capacity: CapacityCheck
   readonly #precomputation: PrecomputationSchedule
   readonly #postingListSchedule: PostingListSchedule
-  /** A word that is never notified: `Atomics.wait` on it is a sleep. */
+  /** A word that is never notified, so that `Atomics.wait` on it only sleeps. */
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   /** Whether readers might exist. */
   #isShared = false
@@ -221,8 +221,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Returns the index snapshot; null while anything waits to be collected. Until it is written, no change may
-   * be applied, nothing collected, and no reader may build closures.
+   * Returns the index snapshot; null while anything waits to be collected. Until the snapshot is written, do
+   * not apply changes or collect anything, and readers must not build closures.
    */
   save(): SavedIndex | null {
     if (isRetired(this.#regions.header)) return null
@@ -238,8 +238,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Frees numbers for the names in the changes, by collecting until enough are free, in steps of well under a
-   * millisecond. Throws `LIMIT_EXCEEDED` if there are still too few.
+   * Frees numbers for the names in the changes: collects until enough are free, in steps of well under a
+   * millisecond. Throws `LIMIT_EXCEEDED` if too few numbers can be freed.
    */
   *#makeNumbersFree(changes: readonly Change[]): Iterable<void> {
     const demand = demandOf(this.#schema, changes)
@@ -278,7 +278,7 @@ export class SharedIndexWriter implements ChangeSink {
     assert(!this.#isApplying, 'commits are applied one after the other')
     this.#moveIfLarge()
     if (Array.isArray(changes)) for (const _ of this.#makeNumbersFree(changes)) yield
-    // After the pauses, because a precomputation in between might have begun to compile.
+    // This must follow the pauses, because a precomputation during a pause might have begun to compile.
     if (this.#compiling) this.#compileLoaded()
     // A load has no readers, so it is permitted to fail halfway.
     if (this.#isShared && Array.isArray(changes)) this.#capacity.require(changes)
@@ -374,8 +374,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Builds lists of the attribute index in idle periods while readers exist: work equivalent to about
-   * `records` records. Returns false if nothing is left. Results do not depend on it.
+   * Builds lists of the attribute index in idle periods: processes about `records` records. Returns false if
+   * nothing is left. Results do not depend on it.
    */
   buildLists(records: number): boolean {
     if (this.#isApplying) return true
@@ -392,7 +392,7 @@ export class SharedIndexWriter implements ChangeSink {
     else this.#inLaterSection(() => this.#tombstones.unlink(STEPS_PER_COMMIT))
   }
 
-  /** A load might outgrow the initial regions of an index. */
+  /** Moves the graph to a larger buffer if a load has outgrown the initial one. */
   #moveIfLarge(): void {
     if (!this.#isShared) this.#regions.moveIfLarge()
   }
@@ -413,7 +413,7 @@ export class SharedIndexWriter implements ChangeSink {
     this.#makeRoom(yield* this.#preparation.prepare(section))
     // Each change removes at most one record, or a tenant, which is one bit.
     this.#tombstones.reserve(section.length)
-    // A large critical section takes as long as a slice.
+    // Pauses before a large critical section, because it takes as long as a whole slice.
     if (section.length >= LARGE_SECTION) yield
     return section
   }

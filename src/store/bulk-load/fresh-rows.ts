@@ -1,6 +1,7 @@
 /**
  * Fills empty tables with the rows of a whole environment, in order and with their secondary indexes, as if
- * one commit had written them. Its steps are long: run it in a dedicated thread, before the tables are read.
+ * one commit had written them. Each step blocks its thread for long: run it in a dedicated thread, and before
+ * other code reads the tables.
  */
 import { CREATED_PER_COMMIT, TableView } from '#store/embedded/table-view.ts'
 import { visitFactLists } from '#store/keyspace/fact-list-membership.ts'
@@ -13,7 +14,7 @@ import { RowLoad } from './row-load.ts'
 /** Version of all rows: that of the first commit of the epoch. */
 const VERSION = 1
 
-/** The build can use the whole thread, and about 300 MB of memory. */
+/** Options for a build in a dedicated thread. It can use about 300 MB of memory. */
 const LIST_BUILD = { visitLists: visitFactLists, orderedEntries: 4_000_000 }
 
 export class FreshRows {

@@ -1,6 +1,6 @@
 /**
  * Builds the table of keys for rows that were loaded without it. It sorts the entries in batches that fit
- * into memory. Its steps block the thread for long: run it in a dedicated thread.
+ * into memory. Each step blocks its thread for long: run it in a dedicated thread.
  */
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
 import type { TableView } from '#store/embedded/table-view.ts'
@@ -8,7 +8,7 @@ import { PackedItems } from '#store/keyspace/packed-items.ts'
 import { encodeCreated } from '#store/keyspace/row-codec.ts'
 import type { Tables } from '#store/tables.ts'
 
-/** Entries sorted at a time: about 100 MB. */
+/** Number of entries that are sorted at a time. They take about 100 MB. */
 const ORDERED_ENTRIES = 1_000_000
 
 /**

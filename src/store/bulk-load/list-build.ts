@@ -1,12 +1,12 @@
 /**
- * Builds the lists (secondary indexes) and counts of a view that contains only rows. The entries of many rows
- * are created at a time and written in order (`ordered-write.ts`). Entries that depend on a whole list follow
- * when the lists are complete.
+ * Builds the lists (secondary indexes) and counts of a view that contains only rows. It creates the entries
+ * of many rows at a time and writes them in order (`ordered-write.ts`). If an entry depends on a whole list,
+ * it is written after the lists are complete.
  *
  * Lists whose names begin with the same byte must be of the same kind: all or none of them are counted, and
  * all or none of them have a first row that represents the others.
  *
- * Its steps are long: run it in a dedicated thread.
+ * Each step blocks its thread for long: run it in a dedicated thread.
  */
 import { assert } from '#model/assert.ts'
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
@@ -27,7 +27,7 @@ import { putLast, type Table, type Tables } from '#store/tables.ts'
 import type { ListEntry, ListName, ListRule } from '#store/view.ts'
 import { buildKeys } from './key-build.ts'
 
-/** Entries sorted at a time: about 50 MB. */
+/** Number of entries that are sorted at a time. They take about 50 MB. */
 const ORDERED_ENTRIES = 1_000_000
 const NOTHING = new Uint8Array(0)
 
@@ -48,8 +48,8 @@ export type VisitLists = (
 export interface ListBuildOptions {
   readonly visitLists?: VisitLists | null
   /**
-   * Entries sorted at a time, 80 bytes per entry. With more entries, fewer pages of the tree are written
-   * twice.
+   * Number of entries that are sorted at a time. Each takes 80 bytes of memory. With a larger number, fewer
+   * pages of the tree are written twice.
    */
   readonly orderedEntries?: number
 }
@@ -79,7 +79,7 @@ export class ListBuild {
   #isPrepared = false
   /** Whether the lists have no entries yet. */
   #isEmpty = false
-  /** `created` of the rows that represent one of their lists. */
+  /** `created` of each row that is the first row of a list and represents this list in another list. */
   readonly #firstRows: number[] = []
   readonly #kinds = new Map<number, ListKind>()
   #entries = new PackedItems()
@@ -89,8 +89,8 @@ export class ListBuild {
   readonly #conditional: number[] = []
 
   /**
-   * The view must not change until the build is complete. `visitLists` must not accept rows that have entries
-   * with `unless`.
+   * The view must not change until the build is complete. `visitLists` must return false for rows that have
+   * entries with `unless`.
    */
   constructor(
     tables: Tables,
@@ -108,9 +108,9 @@ export class ListBuild {
   }
 
   /**
-   * Builds the lists of all rows in the view. If an earlier build of the same rows was interrupted, its
-   * entries are a part of the result. Throws the reason of the signal if it is aborted; the lists must not be
-   * used then.
+   * Builds the lists of all rows in the view. If an earlier build of the same rows was interrupted, the
+   * result includes the entries that it wrote. If the signal is aborted, throws its reason, and the lists
+   * must not be used.
    */
   async run(signal: AbortSignal): Promise<void> {
     for (const rows of this.#view.batches()) {
@@ -150,7 +150,10 @@ export class ListBuild {
     await this.#flush(signal)
   }
 
-  /** Determines whether the lists have entries already, and removes counts that an earlier build left. */
+  /**
+   * Determines whether the lists already have entries, and removes the counts that an interrupted build
+   * wrote.
+   */
   async #prepare(signal: AbortSignal): Promise<void> {
     this.#isPrepared = true
     this.#isEmpty = isEmpty(this.#lists)
@@ -263,7 +266,9 @@ function isEmpty(table: Table): boolean {
   return true
 }
 
-/** A key that follows the key of every entry of the list: `created` stays below 2^53. */
+/**
+ * Returns a key that is greater than the key of every entry of the list, because `created` stays below 2^53.
+ */
 function afterList(list: ListName): Uint8Array {
   return Buffer.concat([list, Buffer.alloc(CREATED_BYTES, 0xff)])
 }

@@ -36,7 +36,7 @@ export class RowRuns {
 
   /**
    * `directory` is created when it is needed, and must not be used for anything else. `runBytesMax` limits
-   * the bytes of rows in a run; twice that amount is in memory.
+   * the bytes of rows in a run. Sorting a run takes twice this amount of memory.
    */
   constructor(directory: string, runBytesMax = RUN_BYTES_MAX) {
     this.#directory = directory
@@ -57,8 +57,8 @@ export class RowRuns {
   }
 
   /**
-   * Yields each row once: if several versions of a row were added, only the newest. Call this method once,
-   * after all rows were added; it removes the files. O(rows × runs), and there are few runs.
+   * Yields each row once. If several versions of a row were added, yields only the newest. Call this method
+   * once, after all rows were added; it removes the files. O(rows × runs), and there are few runs.
    */
   *inOrder(): Iterable<StoredRow> {
     this.#endRun()
@@ -154,7 +154,7 @@ class RunReader implements StoredRow {
     closeSync(this.#file)
   }
 
-  /** Whether the file has that many more bytes. If true, they are in the buffer afterwards. */
+  /** Returns whether the file contains this number of further bytes. If so, loads them into the buffer. */
   #has(bytes: number): boolean {
     if (this.#to - this.#from >= bytes) return true
     const rest = this.#piece.subarray(this.#from, this.#to)

@@ -5,7 +5,7 @@
  *     commits  commit id     →  sequence u48
  *
  * Invariant: the sequences in the log are consecutive, and `commits` contains exactly the ids of the entries
- * in it. It tracks neither durability nor readers: `LogFeed` and the ledger do that.
+ * in it. The commit log does not track durability and readers, because the ledger and `LogFeed` do.
  */
 import { decodeUint48, encodeUint48 } from '#store/keyspace/row-codec.ts'
 import type { LogEntry } from '#store/ledger.ts'
@@ -15,10 +15,11 @@ import { encodeEntry, entryId } from './entry-codec.ts'
 /** Log entries kept by default. A node that lags by more entries must load all rows again. */
 export const LOG_ENTRIES_MAX_DEFAULT = 100_000
 /**
- * Entries dropped per commit. More than one, so that a lowered retention takes effect without one long write.
+ * Maximum number of old entries that a commit drops. It is greater than 1, so that a lowered retention takes
+ * effect gradually, without one long write.
  */
 const TRIM_ENTRIES_MAX = 64
-/** Limit of the entries that one read holds in memory, apart from its first entry. */
+/** Maximum number of entries in one read, and the maximum size of the entries except the first one. */
 const READ_ENTRIES_MAX = 256
 const READ_BYTES_MAX = 1024 * 1024
 
@@ -40,15 +41,18 @@ export class CommitLog {
     this.#entriesMax = entriesMax
   }
 
-  /** Sequence of the commit with that id, if the log still contains it. */
+  /**
+   * Sequence of the commit with this id. Undefined if the log does not contain the commit or no longer
+   * contains it.
+   */
   sequenceOf(id: Uint8Array): number | undefined {
     const stored = this.#commits.get(id)
     return stored && decodeUint48(stored)
   }
 
   /**
-   * Appends the entry and drops entries that exceed the retention, unless `keepsAll`. Only inside
-   * `Tables.write`.
+   * Appends the entry. Drops old entries that exceed the retention, unless `keepsAll` is true. Must be called
+   * inside `Tables.write`.
    */
   append(entry: LogEntry, { keepsAll = false } = {}): void {
     const sequence = encodeUint48(entry.revision.sequence)
@@ -58,8 +62,8 @@ export class CommitLog {
   }
 
   /**
-   * Entries from `first` to `last`, both inclusive. Returns the first ones whose size fits into one read, at
-   * least one.
+   * Returns entries from `first` to `last`, both inclusive. If not all of them fit into one read, returns the
+   * first ones that fit, at least one.
    */
   read(first: number, last: number, bytesMax = READ_BYTES_MAX): LoggedEntry[] {
     const entries: LoggedEntry[] = []

@@ -3,8 +3,8 @@
  * a separate file), so it ends with the process in every case: there are no stale locks and no process ids to
  * compare.
  *
- * Node has no file locks, but its built-in SQLite does. It also rejects a second lock within one process. The
- * file stays empty and is not removed: otherwise, two processes could lock two different files with that
+ * Node has no file locks, but its built-in SQLite does. SQLite also rejects a second lock within one process.
+ * The file stays empty and is not removed: otherwise, two processes could lock two different files with that
  * name. No other code may open it: closing any descriptor of the file in this process would release the lock.
  */
 import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
@@ -12,7 +12,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AuthzError } from '#model/errors.ts'
 
-/** The name contains a dot, which no environment id does: both are in the same directory. */
+/**
+ * The name contains a dot. Ids of environments contain no dots, so the name differs from their directories.
+ */
 const LOCK_FILE = 'verdict.lock'
 const SQLITE_BUSY = 5
 
@@ -30,7 +32,7 @@ export class DirectoryLock {
       if (existsSync(file)) accessSync(file, constants.W_OK)
       // SQLite would create a file that other users can read.
       else closeSync(openSync(file, 'a', 0o600))
-      // No waiting, because a process that holds the lock keeps it until it ends.
+      // Does not wait for the lock, because another process that holds it keeps it until that process ends.
       this.#database = new DatabaseSync(file, { timeout: 0 })
     } catch (error) {
       throw cannotLock(directory, file, error)

@@ -8,8 +8,9 @@
  * Invariants: the sequence of the ledger is that of the view, and a feed delivers only durable commits.
  * (Readers of the view see a commit when it is applied, a moment before it is on disk. Therefore `head` and
  * the feed use a separate mark.) The ledger does not queue, batch or retry: the tables order the writes, and
- * callers handle conflicts. Another thread (`large-writes.ts`) makes large commits. It opens a ledger like
- * this one on the stored tables. Its results are in the tables, so no state of a commit exists elsewhere.
+ * callers handle conflicts. Another thread (`large-writes.ts`) makes large commits. That thread opens a
+ * ledger like this one on the stored tables. All results of a commit are in the tables, and no other memory
+ * holds state of the commit.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { assert } from '#model/assert.ts'
@@ -29,8 +30,8 @@ import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
 /** Must be incremented if the stored form of anything in the tables changes. */
 const FORMAT = '3'
 /**
- * Older forms that this release reads. They are marked as the current form, because a release that does not
- * support the journal must not open them.
+ * Older formats that this release reads. Opening tables in such a format marks them with the current format,
+ * because a release that does not support the journal must not open them afterwards.
  */
 const FORMER_FORMATS: ReadonlySet<string> = new Set(['2'])
 
@@ -63,8 +64,8 @@ export class EmbeddedLedger implements Ledger {
   #isAdvancing = false
 
   /**
-   * Opens the ledger in these tables. If the tables are empty, an epoch begins, or `STORE_DAMAGED` is thrown
-   * if that is not allowed. Throws `INVALID_INPUT` if another release wrote the tables.
+   * Opens the ledger in these tables. If the tables are empty, begins an epoch. Throws `STORE_DAMAGED` if
+   * they are empty and no epoch may begin. Throws `INVALID_INPUT` if another release wrote the tables.
    */
   static async open(options: EmbeddedLedgerOptions): Promise<EmbeddedLedger> {
     const { tables, mayBegin = true } = options
@@ -123,7 +124,8 @@ export class EmbeddedLedger implements Ledger {
       return earlier ?? made!
     }
     return this.#tables.write(write, () => {
-      // This must not run earlier. If the disk rejects the commit, another commit receives its sequence.
+      // This must not run before the commit is applied. If the disk rejects a commit, a later commit receives
+      // its sequence.
       if (made !== null) this.#handed.add(made, commit)
       onApplied?.(blockedMs)
     })
@@ -145,8 +147,8 @@ export class EmbeddedLedger implements Ledger {
   }
 
   /**
-   * A commit with an unknown outcome can turn out to be durable, and readers see it. Followers must receive
-   * it also.
+   * A commit with an unknown outcome can become durable later. Readers then see this commit, so followers
+   * must also receive it.
    */
   async #advanceLater(): Promise<void> {
     if (this.#isAdvancing) return
@@ -161,8 +163,8 @@ export class EmbeddedLedger implements Ledger {
   }
 
   /**
-   * Returns null if the other thread cannot make the commit, or if its outcome is unknown. This thread then
-   * makes it: an id that was already applied is not applied again.
+   * Returns null if the other thread cannot make the commit, or if the outcome is unknown. This thread then
+   * makes the commit. If the other thread had already applied it, its id prevents a second application.
    */
   async #commitElsewhere(largeWrites: LargeWrites, commit: Commit): Promise<number | null> {
     const { directory } = this.#tables

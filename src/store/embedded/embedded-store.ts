@@ -58,14 +58,14 @@ export class EmbeddedStore implements Store {
     this.#options.removeTables(id)
   }
 
-  /** Its tables are not local replicas, so there is nothing to discard. */
+  /** The tables of an embedded store are not local replicas, so there is nothing to discard. */
   discardCopies(): void {}
 
   directoryOf(id: string): string | null {
     return this.#options.directoryOf(id)
   }
 
-  /** Its tables are the source of truth, so they are never stale. */
+  /** The tables of an embedded store are the source of truth, so they are never stale. */
   stalenessMs(): number {
     return 0
   }
@@ -78,7 +78,7 @@ export class EmbeddedStore implements Store {
     return 0
   }
 
-  /** It never waits for another process or server. */
+  /** An embedded store never waits for another process or server. */
   giveUp(): void {}
 
   backupDirectory(): string {
@@ -115,7 +115,7 @@ export class EmbeddedStore implements Store {
         ledger,
         view,
         tables,
-        // No other process writes to it.
+        // No other process writes to the tables.
         caughtUp: () => Promise.resolve(),
         whenListed: () => Promise.resolve(),
         snapshotPlace: () => place,

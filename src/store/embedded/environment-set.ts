@@ -33,8 +33,8 @@ export class EnvironmentSet<Opened> {
   }
 
   /**
-   * Removes an environment from the set, so that the next request opens it again; null if it is not open.
-   * Throws like `get`.
+   * Removes an environment from the set and returns it, so that the next request opens it again. Returns null
+   * if it is not open. Throws like `get`.
    */
   async take(id: string): Promise<Opened | null> {
     this.#check(id)

@@ -12,8 +12,8 @@ import type { CommitLog } from './commit-log.ts'
 import { decodeEntry, laterDecoded } from './entry-codec.ts'
 
 /**
- * The readable end of an epoch, and the consumers that wait for more. A consumer can also be woken for
- * another reason than an entry: it then reads again, and might find nothing.
+ * The readable end of an epoch, and the consumers that wait for more. A consumer can also be woken although
+ * there is no new entry. It then reads again and finds nothing.
  */
 export class DurableMark {
   #sequence: number
@@ -34,20 +34,23 @@ export class DurableMark {
     return this.#end !== null
   }
 
-  /** The reason for which it was closed; null if it was closed without a reason or is open. */
+  /** Reason for which the mark was closed. Null if it was closed without a reason or is open. */
   get endReason(): AuthzError | null {
     return this.#end?.reason ?? null
   }
 
   /**
-   * Incremented when waiting consumers are woken. By comparing two values, a consumer can detect a missed
+   * Number of times that waiting consumers were woken. A consumer compares two values to detect a missed
    * wake.
    */
   get turns(): number {
     return this.#turns
   }
 
-  /** Commits can report in any order: a durable commit implies all earlier ones. */
+  /**
+   * Advances the mark to a durable commit. Calls can be in any order: if a commit is durable, all earlier
+   * ones are.
+   */
   advance(sequence: number): void {
     if (sequence <= this.#sequence) return
     this.#sequence = sequence
@@ -60,7 +63,8 @@ export class DurableMark {
   }
 
   /**
-   * With a reason, consumers that continue to read receive that error. Without one, their feeds end normally.
+   * Closes the mark. If a reason is given, consumers that continue to read receive it as an error. Otherwise
+   * their feeds end normally.
    */
   close(reason: AuthzError | null = null): void {
     this.#end ??= { reason }
@@ -92,8 +96,8 @@ export class DurableMark {
 export type LogReader = (after: number) => readonly LogEntry[] | Promise<readonly LogEntry[]>
 
 /**
- * Limit of the total changes of the newest commits that are kept. A consumer reads each commit soon after it
- * was made.
+ * Maximum total number of changes in the commits that are kept. A few commits suffice, because a consumer
+ * that does not lag reads each commit soon after it was made.
  */
 const HANDED_CHANGES_MAX = 40_000
 
@@ -108,18 +112,19 @@ export class HandedCommits {
   /** Total changes of all kept commits, plus one per commit. */
   #changes = 0
 
-  /** `durable` is the mark of the same epoch. No more commits are kept than its log has entries. */
+  /** `durable` is the mark of the same epoch. At most `logEntriesMax` commits are kept, as in the log. */
   constructor(durable: DurableMark, logEntriesMax: number) {
     this.#durable = durable
     this.#logEntriesMax = logEntriesMax
   }
 
   /**
-   * Must be called before the mark advances to `sequence`. If a later commit has already advanced the mark
-   * beyond it, the commit was read from the log, and no consumer would take it from here.
+   * Keeps a commit. Must be called before the mark advances to `sequence`. If a later commit has already
+   * advanced the mark beyond `sequence`, the commit is not kept: consumers have read it from the log and
+   * would not take it from here.
    */
   add(sequence: number, { id, changes }: HandedCommit): void {
-    // A commit that the tables rolled back can have had the same sequence.
+    // An earlier commit that the tables rolled back might have had the same sequence.
     this.take(sequence)
     if (sequence <= this.#durable.sequence) return
     this.#commits.set(sequence, { id, changes })
@@ -130,7 +135,7 @@ export class HandedCommits {
     }
   }
 
-  /** Removes and returns that commit. */
+  /** Removes and returns the commit with this sequence. */
   take(sequence: number): HandedCommit | undefined {
     const commit = this.#commits.get(sequence)
     if (this.#commits.delete(sequence)) this.#changes -= commit!.changes.length + 1
@@ -149,14 +154,15 @@ export interface LogReaderOptions {
   /** Sequence of the newest commit that readers of the view can have seen. It might not be durable yet. */
   readonly head: () => number
   /**
-   * Whether it is for a replay: it reads few bytes at a time, and decodes an entry when its content is read.
+   * Whether the reader is for a replay. Such a reader reads few bytes at a time, and decodes an entry only
+   * when the content of the entry is read.
    */
   readonly isReplay?: boolean
 }
 
 /**
- * Limits of one read of a replay: entries, and bytes beyond the first entry. Each of many readers can hold
- * that amount.
+ * Limits of one read of a replay: the number of entries, and the size of the entries except the first one.
+ * They are low, because there can be many readers and each holds its entries in memory.
  */
 const REPLAYED_AT_ONCE = 16
 const REPLAYED_BYTES_MAX = 65_536
@@ -282,7 +288,10 @@ export class LogFeed implements AsyncIterableIterator<LogEntry> {
     }
   }
 
-  /** Resolves when there might be more to read than at the time of `turns`, or when the feed has ended. */
+  /**
+   * Resolves when there might be more to read than when `turns` was read from the mark, or when the feed has
+   * ended.
+   */
   async #moved(turns: number): Promise<void> {
     const { durable } = this.#options
     if (this.#isEnded || durable.turns !== turns) return

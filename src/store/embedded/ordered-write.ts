@@ -4,11 +4,14 @@
  */
 import type { Tables } from '#store/tables.ts'
 
-/** Entries per write, about 20 ms. Other writers and this thread wait for that time. */
+/**
+ * Number of entries per write. A write takes about 20 ms, and other writers and this thread wait in this
+ * time.
+ */
 const WRITE_ENTRIES = 10_000
 /**
- * Writes that can be in transit to the disk while the next one is prepared. Waiting for each write would take
- * longer than preparing it.
+ * Maximum number of writes in transit to the disk while the next write is prepared. Waiting for a write to
+ * complete would take longer than preparing the next one.
  */
 const WRITES_UNDER_WAY_MAX = 4
 

@@ -21,7 +21,7 @@ const HEAD = 5
 const HEAD_BYTES = 1 + 8 + 2
 const VALUE_LENGTH_BYTES = 4
 
-/** Items or changes packed between two interruptions. */
+/** Number of items or changes that are packed between two pauses. */
 const PACKED_AT_ONCE = 128
 
 export interface PackedCommit {

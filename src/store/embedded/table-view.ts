@@ -91,16 +91,16 @@ export class TableView implements View {
   *scan(list: ListName, options: ScanOptions = {}): Iterable<Row> {
     for (const created of this.places(list, options)) {
       const stored = this.#rows.get(encodeCreated(created))
-      // A row can be gone if a commit was applied in between. That happens only if the consumer held the
-      // iterator across an await.
+      // A row is missing if a commit removed it during the iteration. This is possible only if the consumer
+      // held the iterator across an await.
       if (stored) yield decodeRow(created, stored)
     }
   }
 
   *places(list: ListName, options: ScanOptions = {}): Iterable<number> {
     const { offset = 0, after = -1 } = options
-    // A table skips entries without checking the end of the range: after a short list, it would walk through
-    // all following lists.
+    // A table skips entries without checking the end of the range. With an offset beyond the end of a short
+    // list, it would walk through the lists that follow.
     const size = this.count(list)
     if (size > 0 && offset >= size) return
     const range = { start: listKey(list, after + 1), end: listEnd(list), offset }
@@ -159,8 +159,9 @@ export class TableView implements View {
   }
 
   /**
-   * Applies a commit and takes over its sequence. Only inside `Tables.write`. Commits can be applied again,
-   * including a run of older ones, if the run continues to the newest. O(rows × lists per row).
+   * Applies a commit and sets the sequence of the view to that of the commit. Must be called inside
+   * `Tables.write`. Older commits can be applied again if all later ones up to the newest are also applied
+   * again. O(rows × lists per row).
    */
   apply(entry: LogEntry): void {
     const changes = new ListChanges(list => this.count(list))
@@ -180,7 +181,7 @@ export class TableView implements View {
     if (stored && !isSameRow) this.#remove(stored, changes)
     const lists = this.#listRule(row)
     const former = stored && isSameRow ? this.#listRule(stored) : []
-    // Most overwrites leave the row in the same lists. Those entries are not changed.
+    // After most overwrites, the row is still in the same lists. The entries in these lists are not changed.
     const leaving = new Map(former.map(entry => [textOf(entry.list), entry]))
     for (const entry of lists) {
       if (!leaving.delete(textOf(entry.list))) this.#enter(entry, row.created, changes)
@@ -277,7 +278,9 @@ function listKey(list: ListName, created: number): Uint8Array {
   return key
 }
 
-/** A key after every entry of the list: `created` stays below 2^53. */
+/**
+ * Returns a key that is greater than the key of every entry of the list, because `created` stays below 2^53.
+ */
 function listEnd(list: ListName): Uint8Array {
   const key = Buffer.alloc(list.length + CREATED_BYTES, 0xff)
   key.set(list)
@@ -308,8 +311,8 @@ interface ListCount {
 
 /**
  * Changes of a commit to lists as a whole. Counts are accumulated, so that each is read and written once per
- * commit. If a list lost its oldest row, its new representative is determined at the end, when all removed
- * rows are gone.
+ * commit. If a list lost its oldest row, its new representative is determined at the end, after all rows of
+ * the commit were removed.
  */
 class ListChanges {
   readonly #byName = new Map<string, ListCount>()

@@ -14,10 +14,10 @@
  * stops there, as it does at a truncated record.
  *
  * A record that begins a batch contains a note. Such a record is written only after all earlier records are
- * on disk. Therefore it proves that a damaged record before it had been acknowledged. Older releases, which
- * do not write batch notes, read them as the name of a table without changes. Recovery finds the notes after
- * a damaged record by searching for the lineage. The lineage is random, so no value contains it by chance or
- * on purpose.
+ * on disk. Therefore this record proves that all records before it were acknowledged, even if one of them is
+ * damaged now. Older releases, which do not write batch notes, read them as the name of a table without
+ * changes. Recovery finds the notes after a damaged record by searching for the lineage. The lineage is
+ * random, so no value contains it by chance or on purpose.
  */
 import { crc32 } from 'node:zlib'
 import { textOf } from '#model/text/byte-text.ts'

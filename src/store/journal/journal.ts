@@ -4,9 +4,9 @@
  * other one is being written to the tables (a checkpoint).
  *
  * Records that arrive while the disk is busy are written together (group commit). A record is acknowledged
- * when it and all earlier ones are on disk. If the disk rejects a write to allocated space, its outcome is
- * unknown: callers receive an error, no more records are accepted, and the same bytes are written again until
- * that succeeds.
+ * when it and all earlier ones are on disk. If the disk rejects a write to allocated space, the outcome of
+ * this write is unknown. Callers then receive an error, no more records are accepted, and the same bytes are
+ * written again until the disk accepts them.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -65,7 +65,9 @@ export class Journal {
     return this.#segment.memtable
   }
 
-  /** Whether the next record begins a batch: it is written after all earlier records are on disk. */
+  /**
+   * Whether the next record begins a batch. Such a record is written after all earlier records are on disk.
+   */
   get beginsBatch(): boolean {
     return this.#open === null
   }
@@ -125,8 +127,8 @@ export class Journal {
   }
 
   /**
-   * Rewrites the file of the previous segment if it differs from what was written to it. The whole segment
-   * was on disk before.
+   * Rewrites the file of the previous segment if its content differs from `memtable`. Must be called only
+   * after the whole segment was on disk.
    */
   async mend(memtable: Memtable): Promise<void> {
     await this.#files[memtable.generation % 2]!.mend(memtable.bytes(0, memtable.endBytes))

@@ -4,14 +4,14 @@
  *
  *     write ──► memtable (visible to reads) ──► journal (durable) ··· checkpoint ──► stored tables
  *
- * A write changes dozens of entries at random positions of the trees of the stored tables. If it were written
- * there immediately, each entry would cost a page, and the thread a transaction. The journal is written
- * sequentially, a few kilobytes per write. Another thread writes hundreds of writes to the trees in one
- * transaction.
+ * A write changes dozens of entries at random positions of the trees of the stored tables. If a write went
+ * there immediately, each entry would cost a page, and each write a transaction in this thread. The journal
+ * is written sequentially, a few kilobytes per write. Another thread copies the entries of hundreds of writes
+ * to the trees in one transaction.
  *
  * Invariant: a write that is in neither the stored tables nor the journal was never acknowledged. The
- * memtables hold the content of the journal. Their entries contain new values and not differences, so it does
- * no harm if the stored tables already have some of them.
+ * memtables hold the content of the journal. Their entries contain whole values and not differences, so
+ * writing an entry to the stored tables a second time changes nothing.
  */
 import { assert } from '#model/assert.ts'
 import { bytesOf } from '#model/text/byte-text.ts'
@@ -95,7 +95,7 @@ export class JournaledTables implements Tables {
   #isWriting = false
   /** Memtables over the stored tables, newest first: the current one, and the frozen ones. */
   #layers: readonly Layer[] = []
-  /** Memtables to be written to the stored tables, oldest first: one, or all that opening could not write. */
+  /** Memtables that wait for a checkpoint, oldest first: at most one, or several after a failed recovery. */
   #frozen: readonly Frozen[] = []
   #checkpointing: Promise<void> | null = null
   /** Reason why the last checkpoint failed; null if it did not fail. */
@@ -108,8 +108,8 @@ export class JournaledTables implements Tables {
    * Opens the tables over stored ones, and recovers the writes of an earlier process that are only in its
    * journal. If the disk rejects them, they are read from memory, and new writes fail until the disk accepts
    * them. `largeWrites` writes the journal to the tables; if null, this thread does. Throws `STORE_DAMAGED`
-   * if the journal has lost acknowledged records, unless that is permitted (`isFlushed`). Closes the stored
-   * tables if it throws.
+   * if the journal has lost acknowledged records. With `isFlushed: false`, this loss is permitted. Closes the
+   * stored tables if it throws.
    */
   static async open(
     stored: LmdbTables,
@@ -186,7 +186,7 @@ export class JournaledTables implements Tables {
     })
   }
 
-  /** The content of the memtables is written to the stored tables first. */
+  /** Writes the content of the memtables to the stored tables before the action runs. */
   async elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T> {
     if (this.#state !== 'open') throw storeClosed()
     const { promise, resolve, reject } = Promise.withResolvers<T>()
@@ -260,7 +260,7 @@ export class JournaledTables implements Tables {
 
   /** Runs the queued work in order. */
   async #runAll(): Promise<void> {
-    // Never in the event-loop iteration of the call.
+    // An action must never run before `write` has returned.
     await Promise.resolve()
     let since = performance.now()
     while (this.#waiting.length > 0) {
@@ -292,7 +292,7 @@ export class JournaledTables implements Tables {
     const { count } = memtable
     const start = this.#writeRecord(run)
     if (start !== null && !this.#journal.hasCapacity(memtable.endBytes)) {
-      // Readers must not see a write that can still be rejected. No other write is made in the meantime.
+      // Readers must not see a write that can still be rejected. Other writes wait for it.
       return this.#makeLater(start, memtable.takeBack(start, count), applied)
     }
     applied(start === null ? this.#journal.flushed() : this.#append(start))
@@ -307,7 +307,7 @@ export class JournaledTables implements Tables {
     const bytes = changes.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0)
     const sizeMax = bytes + changes.length * CHANGE_BYTES_MAX + RECORD_BYTES_MAX
     if (!this.#journal.mayTake(start, start + sizeMax)) await this.#beginSegment()
-    // A checkpoint can start in the meantime. The record then goes into the other segment.
+    // If a checkpoint starts in the meantime, the record goes into the other segment.
     const bytesNeeded = (): number => this.#journal.memtable.endBytes + sizeMax
     while (!this.#journal.hasCapacity(bytesNeeded())) await this.#makeRoom(bytesNeeded())
     const begun = this.#writeRecord(() => {
@@ -353,7 +353,7 @@ export class JournaledTables implements Tables {
   /** Throws if the disk has no space. */
   async #makeRoom(bytes: number): Promise<void> {
     if (!this.#isBegun) {
-      // The files, and the mark in the stored tables, belong to the journal that opening could not write.
+      // Until recovery has completed, the files and the mark belong to the journal of the earlier process.
       await this.#settled()
       await beginLineage(this.#stored, this.#journal.lineage)
     }
@@ -381,7 +381,7 @@ export class JournaledTables implements Tables {
     else this.#timer ??= setTimeout(() => this.#startCheckpoint(), CHECKPOINT_MS).unref()
   }
 
-  /** Writes the current memtable, or those that an earlier attempt could not write, to the stored tables. */
+  /** Starts a checkpoint of the memtables that an earlier one left, or otherwise of the current memtable. */
   #startCheckpoint(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
@@ -401,7 +401,7 @@ export class JournaledTables implements Tables {
 
   /** Never rejects: `#refusal` contains the reason of a failure. */
   async #checkpoint(writeStored: (segment: SegmentEnd) => Promise<void>): Promise<void> {
-    // Until the stored tables know this journal, the frozen content is in the segments of an earlier process.
+    // During recovery, the frozen memtables contain the segments of an earlier process.
     const isRecovery = !this.#isBegun
     try {
       await this.#journal.flushed()

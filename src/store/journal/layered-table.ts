@@ -39,7 +39,7 @@ export class LayeredTable {
     return this.#stored.get(key)
   }
 
-  /** Like `Table.range`. Writes after the current position of the iterator might or might not be seen. */
+  /** Like `Table.range`. The iterator might or might not see writes to keys after its current position. */
   *range(layers: readonly Layer[], options: RangeOptions): Iterable<TableEntry> {
     const { start, end = null, offset = 0 } = options
     if (end?.length === 0) return
@@ -109,8 +109,8 @@ export class LayeredTable {
 
   /**
    * Implements an offset: skips entries in the stored table, which is cheap, and iterates one by one only
-   * near the target position. Changes after the target are examined only if the target is beyond the last
-   * stored entry.
+   * near the target position. Changes after the last stored entry are examined only if the target is beyond
+   * this entry.
    */
   *#mergedFrom(
     offset: number,
@@ -140,8 +140,8 @@ export class LayeredTable {
   }
 
   /**
-   * Number of entries that the changes between `start` and `end` (exclusive) add to the stored ones, and that
-   * they remove.
+   * Counts the effect of the changes between `start` and `end` (exclusive): the number of entries that they
+   * add to the stored table, and the number that they remove from it.
    */
   #countsBefore(end: Uint8Array | null, layers: readonly Layer[], start: Uint8Array) {
     const counts = { added: 0, removed: 0 }

@@ -5,7 +5,7 @@
  *
  * Changes are numbered in order. A hash table maps a key to its newest change, and each change to the
  * previous one in the same bucket. Therefore the number of changes at some moment identifies a snapshot: its
- * readers skip newer changes. The order of the keys of a table is updated when a reader needs it.
+ * readers skip newer changes. The sorted order of the keys of a table is updated only when a reader needs it.
  */
 import { crc32 } from 'node:zlib'
 import { assert } from '#model/assert.ts'
@@ -229,7 +229,7 @@ export class Memtable {
 
   #cutTo(end: number, count: number): void {
     for (let change = this.#count - 1; change >= count; change -= 1) {
-      // The newest change of all is also the newest of its bucket.
+      // The removed change is the newest one of the memtable, so it is also the newest one of its bucket.
       this.#buckets[this.#hashes[change]! & (this.#buckets.length - 1)] = this.#earlier[change]!
     }
     this.#count = count

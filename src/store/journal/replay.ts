@@ -7,8 +7,8 @@
  *
  *     journal  'level'  →  [lineage, 16 bytes][generation u48]: the last segment that the tables contain
  *
- * A segment is applied as a whole in one write, together with that mark, so that reading it again changes
- * nothing.
+ * A segment is applied as a whole. The same write updates the entry `level`, so a segment is never applied
+ * twice.
  */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -116,7 +116,7 @@ function isAtOrAfter(one: JournalPosition, other: JournalPosition): boolean {
   return one.generation === other.generation ? one.at >= other.at : one.generation > other.generation
 }
 
-/** Whether the intact records of a segment are all that it had when the next one began. */
+/** Whether the intact records of a segment are all records that it contained when the next segment began. */
 function isFollowedBy({ endBytes, recordsBeyond }: ReadSegment, { previousEndBytes }: ReadSegment): boolean {
   return previousEndBytes === null ? recordsBeyond === 0 : previousEndBytes === endBytes
 }
@@ -189,7 +189,7 @@ async function apply(tables: Tables, { generation, lineage, changes }: ReadSegme
   })
 }
 
-/** Whether the table has no entry from that key on; a wrong result would only cost time. */
+/** Whether the table has no entry at or after the key. A wrong result would only cost time. */
 function isBehindAll(table: Table, key: string | undefined): boolean {
   if (key === undefined) return false
   const [next] = table.range({ start: bytesOf(key) })

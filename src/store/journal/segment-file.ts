@@ -34,8 +34,8 @@ export class SegmentFile {
   }
 
   /**
-   * Extends the file to at least that length. If the disk rejects that, throws the error of the disk; the
-   * allocated space is then unchanged.
+   * Extends the file to at least that length. If the disk rejects the extension, throws the error of the
+   * disk, and the allocated space is unchanged.
    */
   async makeRoom(bytes: number): Promise<void> {
     // Each write is on disk when it completes: one system call instead of a write and a flush.

@@ -1,8 +1,8 @@
 /**
  * Encodes changes as JSON text for logs and for messages between threads. Frequent kinds of changes are
- * stored as a list of their values, in the order given here, without the names of the members: that halves
- * the bytes, and the time to write and to read them. A change of another kind, or with members that the list
- * has no position for, is stored as an object. Older releases stored every change as an object.
+ * stored as a list of their values, in the order given here, without the names of the members. This form
+ * takes half the bytes, and half the time to write and to read. A change of another kind, or with members
+ * that the list has no position for, is stored as an object. Older releases stored every change as an object.
  */
 import type { Change, InstanceKey } from '#model/change.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
@@ -45,7 +45,7 @@ function changeOf(stored: StoredObject): Change {
 
 /** The change as a list of values; null if it must be stored as an object. */
 function packed(change: Change): Packed | null {
-  // Members that a list has no position for.
+  // The list has no positions for these members.
   if (change.id !== undefined || change.took !== undefined) return null
   switch (change.kind) {
     case 'user-put':
@@ -74,7 +74,7 @@ function keyOf({ type, key }: InstanceKey): [type: string, key: string] {
   return [type, key]
 }
 
-/** Removes absent values at the end. Absent values before that are null in the text. */
+/** Removes absent values at the end of the list. Other absent values become null in the text. */
 function ended(values: unknown[]): Packed {
   while (values.at(-1) === undefined) values.length -= 1
   return values

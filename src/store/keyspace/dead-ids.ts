@@ -1,6 +1,6 @@
 /**
  * Ids of removed entities whose dependent rows have not been purged yet. Every such row contains an id that a
- * purge names, and is therefore treated as absent. Therefore, a removal is one small commit, regardless of
+ * purge names, so readers treat the row as absent. As a result, a removal is one small commit, regardless of
  * the number of dependents.
  */
 import type { RecordKind, StoredRecord } from '#entities/records.ts'
@@ -13,13 +13,13 @@ import { idFieldsOf } from './dependences.ts'
 /** Ids of removed entities. */
 export type DeadIds = Pick<ReadonlySet<string>, 'has' | 'size'>
 
-/** The dead ids of each view that was used: all readers of an environment share them. */
+/** The dead ids of each view. All readers of an environment share one object. */
 const pendingOf = new WeakMap<View, PendingDeadIds>()
 
 /**
  * The ids that pending purges name now; the next call updates the returned object. O(ids of purges that were
- * added or finished since the last call for that view). Usually there are none, which costs one comparison of
- * a counter.
+ * added or finished since the last call for that view). If there are none, as usual, the call costs one
+ * comparison of a counter.
  */
 export function pendingDeadIds(view: View): DeadIds {
   const { present } = view
@@ -39,8 +39,9 @@ interface PendingPurge {
 
 /**
  * The ids that the purges of a view name. A purge names the same ids as long as it exists. New purges are
- * added at the end of the list, and usually the oldest finishes first. Therefore, the two ends of the list
- * usually show all changes, and the count of the list shows whether there are others.
+ * added at the end of the list, and usually the oldest finishes first. Therefore only the two ends of the
+ * list are read. If the number of known purges then differs from the count of the list, the whole list is
+ * read.
  */
 class PendingDeadIds implements DeadIds {
   readonly #view: View

@@ -38,15 +38,16 @@ const DEPENDENCES: { readonly [Kind in DependentKind]: DependencesOf<Kind> } = {
     subjectId: { on: 'instance', list: lists.tuplesFrom },
     objectId: { on: 'instance', list: lists.tuplesTo },
   },
-  // The facts on the instances of a type are found through its roles and relations, which are deleted with
-  // it.
+  // The facts on the instances of a type are found through the roles and relations of the type, which are
+  // deleted with the type.
   instance: {
     typeId: { on: 'type', list: lists.instancesOfType },
     tenantId: { on: 'tenant', list: lists.instancesOfTenant },
   },
   rule: {
     userSideId: { on: ['condition-set', 'role'], list: lists.rulesOfUserSide },
-    // A rule whose resource side is a type has an action of that type, so it is in the type's list.
+    // A rule can have a type as its resource side. Such a rule is in the list of the type, because its action
+    // belongs to the type.
     resourceSideId: { on: 'condition-set', list: lists.rulesOfResourceSide },
     typeId: { on: 'type', list: lists.rulesOfType },
     actionId: { on: 'action', list: lists.rulesOfAction },

@@ -12,7 +12,7 @@ import { joinIds, UUID_BYTES } from './uuid-bytes.ts'
 
 /**
  * First bytes of the names of two other lists. Facts are not in these lists, but entries of facts refer to
- * them. Stored.
+ * them. The values are stored, so they must not change.
  */
 export const BY_ID_LIST = 2
 export const OF_KIND_LIST = 1
@@ -21,9 +21,9 @@ export const USERS_WITHOUT_ROLES_LIST = 24
 interface FactList {
   /** Kind of the facts in the list. */
   readonly of: FactKind
-  /** First byte of its name. Stored: never reuse a value for another list. */
+  /** First byte of the name of the list. The value is stored: never reuse it for another list. */
   readonly head: number
-  /** Ids in its name. A list by `instanceId` contains only facts on an instance. */
+  /** Ids in the name of the list. A list by `instanceId` contains only facts on an instance. */
   readonly ids: readonly IdField[]
   /** If absent, the list is counted. */
   readonly counted?: false
@@ -38,7 +38,10 @@ interface FactList {
 
 type IdField = 'userId' | 'roleId' | 'tenantId' | 'instanceId' | 'subjectId' | 'relationId' | 'objectId'
 
-/** The entries of a row have this order. A list follows the list that its `within` names. */
+/**
+ * The entries of a row have the order of this table. The list that `within` names must precede the list that
+ * contains this `within`.
+ */
 const TABLE = {
   assignmentsOfRole: { of: 'assignment', head: 18, ids: ['roleId'] },
   assignmentsOfTenant: { of: 'assignment', head: 19, ids: ['tenantId'] },

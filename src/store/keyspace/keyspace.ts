@@ -159,8 +159,8 @@ export const lists = {
   ...factLists,
   all: (kind: RecordKind): ListName => Uint8Array.of(OF_KIND_LIST, KIND_BYTES[kind]),
   /**
-   * At most one row: the entity with that id. Not counted. Kinds that are never looked up by id are not
-   * included.
+   * List with at most one row: the entity with this id. The list is not counted. Entities of kinds that are
+   * never looked up by id have no such list.
    */
   byId: (id: string): ListName => joinIds(BY_ID_LIST, [id]),
   /** Built-in types, which no caller created. They are in no other list of types. */
@@ -248,7 +248,7 @@ function counted(list: ListName): ListEntry {
 }
 
 /**
- * Kinds with a `byId` list. Facts reference entities by id and are found through them; nothing references a
+ * Kinds with a `byId` list. Facts have no such list: they refer to entities by id, but no row refers to a
  * fact by id.
  */
 const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([

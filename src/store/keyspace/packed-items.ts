@@ -4,9 +4,11 @@
  * a sort.
  */
 const CHUNK_BYTES = 16 * 1024 * 1024
-/** Bytes of a key that are compared at a time. They form one number together with the index of the item. */
+/**
+ * Number of key bytes that are compared at a time. A number combines these bytes with the index of the item.
+ */
 const WORD_BYTES = 4
-/** Up to this number, items are sorted by comparison. */
+/** A group with at most this number of items is sorted by comparing the keys. */
 const COMPARED_ITEMS = 12
 
 export interface PackedItem {
@@ -97,8 +99,8 @@ export class PackedItems {
   }
 
   /**
-   * Length up to which the keys of the group are equal, given that they are equal before `at`; null if one of
-   * them ends there.
+   * Returns the length of the common prefix of the keys of a group, whose bytes before `at` are known to be
+   * equal. Returns null if one of the keys ends after this prefix.
    */
   #commonEnd(order: Uint32Array, { from, end, at }: Group): number | null {
     const first = order[from]!

@@ -20,7 +20,7 @@ import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
  */
 export const ID_START = 3
 
-/** First byte of the key of a row. Stored: never reuse a value for something else. */
+/** First byte of the key of a row. The value is stored: never reuse it for another kind. */
 export const KIND_BYTES = {
   type: 1,
   role: 2,
@@ -394,7 +394,7 @@ export function factFields({
   return { createdAt, bytes: value, tenantAt, isOnInstance, expiresAt: expiresAtOf({ key, value }) }
 }
 
-/** Whether a fact expires, according to the first byte of its value. */
+/** Whether a fact expires. The first byte of its value shows this. */
 export function hasExpiry(key: Uint8Array, value: Uint8Array): boolean {
   return value[0] !== (key[0] === KIND_BYTES.assignment ? LASTING_ASSIGNMENT : LASTING_TUPLE)
 }
@@ -435,7 +435,7 @@ const NO_PROFILE = Buffer.concat(
 
 /** Whether the row of a user has no attributes, e-mail address or names. Avoids decoding the row. */
 export function hasNoProfile(value: Uint8Array): boolean {
-  // No other value has this end: inside a text, the first byte is not valid UTF-8.
+  // No other value has this end: if these bytes were the end of a text, the text would not be valid UTF-8.
   return NO_PROFILE.equals(value.subarray(value.length - NO_PROFILE.length))
 }
 

@@ -1,6 +1,6 @@
 /**
- * Stored form of rows and numbers. Numbers are big-endian, so that their bytes have the same order. A stored
- * row is
+ * Stored form of rows and numbers. Numbers are big-endian, so that sorting by their bytes sorts the numbers.
+ * A stored row is
  *
  *     [key length u16][key][version u48][value]        stored under its `created` as u64
  *

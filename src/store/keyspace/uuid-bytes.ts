@@ -45,8 +45,8 @@ export function joinIds(head: number, ids: readonly (string | null)[], text = ''
     if (id !== null) writeUuid(bytes, offset, id)
     offset += UUID_BYTES
   }
-  // Most keys are ASCII, where a character is a byte. The encoder would cost more than the rest of this
-  // function.
+  // Most keys are ASCII, so each character is one byte and can be copied. Calling the encoder would cost more
+  // than the rest of this function.
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index)
     if (code > ASCII_MAX) return withText(bytes.subarray(0, textAt), text)

@@ -52,8 +52,8 @@ async function apply({ directory, logEntriesMax, packed, sequence }: ToWriteThre
   const tables = new LmdbTables(directory)
   try {
     const copy = new LocalCopy({ tables, listRule, logEntriesMax, isKeyedLater: () => false })
-    // An incomplete replica would only log the entry, and a large write must also update its lists. The lists
-    // might have been completed only a moment ago and might not be on disk yet.
+    // An incomplete replica would only log the entry, but a large write must also update the lists. Even if
+    // the main thread has just completed the replica, this completion might not be on disk yet.
     assert(copy.isComplete, 'a large entry is written to a complete replica')
     const { put, ...entry } = unpackCommit(packed!)
     const rows = put.map(row => ({ ...row, version: sequence }))

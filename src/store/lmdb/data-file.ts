@@ -11,7 +11,7 @@
  *     tree         page size u32 (in the free tree's) │ flags u16 │ … │ byte 40: root page u64
  *
  * The last page need not be in the file: pages that a transaction allocated and freed were never written.
- * Therefore, if a file is shorter than that, the free tree is read, which lists all unreferenced pages.
+ * Therefore, if a file ends before its last page, the free tree is read, which lists all unreferenced pages.
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -85,8 +85,8 @@ export function checkDataFile(directory: string): void {
 }
 
 /**
- * Whether that directory has a file with any content. A file without permission to stat it counts: the code
- * that opens it reports the error.
+ * Whether the directory has a data file with content. If the permission to stat the file is missing, returns
+ * true, because the code that opens the file then reports the error.
  */
 export function hasDataFile(directory: string): boolean {
   try {

@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs'
 import { AuthzError } from '#model/errors.ts'
 import { notWritten } from '#store/not-written-error.ts'
 
-/** With less free space than this, a disk counts as full: a commit writes several pages at least. */
+/** A disk with less free space than this counts as full, because every commit writes several pages. */
 const FREE_BYTES_MIN = 64 * 1_024
 
 /** Error of a start that cannot open its files. The message is for the operator. */
@@ -14,14 +14,17 @@ export function cannotOpen(directory: string, cause: unknown): AuthzError {
 }
 
 /**
- * Error of a commit that the disk rejected; lmdb rolls back such a commit. The message is for callers and
- * names no directory.
+ * Error of a commit that the disk rejected. lmdb rolls back such a commit. The message is for callers, so it
+ * does not contain the directory.
  */
 export function cannotWrite(directory: string, cause: unknown): AuthzError {
   return notWritten(reasonOf(directory, cause), cause)
 }
 
-/** The reason in words. lmdb reports a write that was cut short as an I/O error. */
+/**
+ * The reason in words. The free space is checked, because lmdb reports an incomplete write to a full disk as
+ * an I/O error.
+ */
 function reasonOf(directory: string, cause: unknown): string {
   if (isFull(directory)) return 'no space is left on the disk of the data directory'
   return `the disk of the data directory rejects writes (${cause instanceof Error ? cause.message : String(cause)})`

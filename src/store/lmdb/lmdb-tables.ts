@@ -3,10 +3,11 @@
  * Writes run in the order of lmdb's write thread. Writes of one event-loop iteration share a transaction and
  * one flush.
  *
- * Invariants: a write that throws changes nothing (it is a *child* transaction: a plain one would keep the
- * changes made before the throw), and a write is acknowledged only after it and all earlier ones are on disk.
+ * Invariants: a write that throws changes nothing, and a write is acknowledged only after it and all earlier
+ * ones are on disk. Writes are *child* transactions, because a plain transaction would keep the changes made
+ * before an error.
  *
- * Other processes are not excluded: two of them can open one environment (`DirectoryLock` prevents that).
+ * These tables do not lock out other processes: `DirectoryLock` prevents a second process from opening them.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,8 +33,8 @@ type Cursor = Iterator<TableEntry>
 /** Maximum number of named tables per environment; each adds a small cost to every transaction. */
 const TABLES_MAX = 16
 /**
- * Snapshots and cursors of all threads at one time: far more than the limit of exports and the other readers
- * need.
+ * Maximum number of snapshots and cursors of all threads at one time. It is far above the number that the
+ * permitted exports and the other readers need.
  */
 const READERS_MAX = 1_024
 const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
@@ -66,7 +67,7 @@ export class LmdbTables implements Tables {
       makeLockFile(directory)
       this.#root = open<Uint8Array, Uint8Array>({
         path: directory,
-        // Without this, a dot in the name of the directory would make lmdb-js treat it as a file.
+        // Without this option, lmdb-js would treat a directory whose name contains a dot as a file.
         noSubdir: false,
         maxDbs: TABLES_MAX,
         maxReaders: READERS_MAX,
@@ -105,10 +106,10 @@ export class LmdbTables implements Tables {
     const committed = this.#root.childTransaction(() => this.#access.whileWriting(action))
     // `flushed` is read in the same event-loop iteration, so that it belongs to the transaction that contains
     // the action. If it were read later, it could belong to a later transaction, and under load each write
-    // would wait for the next one. If the flush fails, `committed` has failed before.
+    // would wait for the next one. If the flush fails, `committed` fails before `flushed` does.
     const flushed = this.#root.flushed.then(ignore, ignore)
     const previous = this.#lastWrite
-    // A transaction without changes has no flush, but it might have read data that is not on disk yet. For
+    // A transaction without changes is not flushed, but it might have read data that is not on disk yet. For
     // example, a repeated commit must not be acknowledged before the first one is durable. Therefore the
     // result waits for all earlier writes.
     const result = committed.then(async value => {

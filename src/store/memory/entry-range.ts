@@ -9,8 +9,8 @@ const SOME_MIN = 2
 const SOME_MAX = 256
 
 /**
- * Entries from `start` to `end` (exclusive). Writes after the current position of the iterator might or might
- * not be seen.
+ * Entries from `start` to `end` (exclusive). The iterator might or might not see writes to keys after its
+ * current position.
  */
 export function* entryRange<Value>(
   entries: EntryReader<Value>,
@@ -22,7 +22,7 @@ export function* entryRange<Value>(
     const some = entries.some(from, end, countMax)
     yield* some
     if (some.length < countMax) return
-    // The next possible text: no key lies between the two.
+    // The next possible key: no key can be between the last read key and this one.
     from = `${some.at(-1)![0]}\0`
     countMax = Math.min(SOME_MAX, countMax * 4)
   }

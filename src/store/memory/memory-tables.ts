@@ -45,8 +45,8 @@ export class MemoryTables implements Tables {
 
   async write<T>(action: () => T, onApplied?: () => void): Promise<T> {
     if (this.#state !== 'open') throw storeClosed()
-    // A write never runs immediately, even if no other write is running: lmdb does not either, and callers
-    // must not depend on it.
+    // As in lmdb, a write never runs before `write` returns, even if no other write is running. Callers must
+    // not depend on an immediate write.
     const result = this.#lastWrite.then(() => this.#run(action))
     this.#lastWrite = result.catch(() => undefined)
     await result

@@ -2,9 +2,9 @@
  * Entries by key, in memory, in the order of their keys. A key is a text with one character per byte, so
  * texts have the same order as the bytes.
  *
- * A hash map serves lookups. A B-tree holds the order. It is updated only when the order is needed, because
- * most tables of a store are never read in order, and a change of a tree costs several times as much as a
- * change of a map.
+ * A hash map serves lookups. A B-tree holds the order. The tree is updated only when the order is needed:
+ * most tables of a store are never read in order, and changing a tree costs several times as much as changing
+ * a map.
  */
 import { createRequire } from 'node:module'
 import type module from 'sorted-btree'

@@ -48,8 +48,8 @@ export interface OpenStoreOptions {
   /** Whether to accept a Redis that evicts keys when it is full. By default, the start is refused. */
   readonly allowsEviction?: boolean
   /**
-   * An environment with at most this number of rows is loaded with its secondary indexes before anything is
-   * read. In a larger one, they are built later.
+   * If an environment has at most this number of rows, its secondary indexes are built before the first read.
+   * In a larger environment, they are built later.
    */
   readonly listedAtOnceMax?: number
   /**
@@ -83,9 +83,9 @@ export interface OpenStoreOptions {
  * Opens the store at `url`. A relative directory is relative to the working directory and is created if it is
  * missing. `listRule` determines the secondary indexes of the views.
  *
- * Throws `INVALID_INPUT` if the URL has none of the above forms or its directory cannot be used,
- * `STORE_LOCKED` if another process has it open, `STORE_UNAVAILABLE` if it cannot be reached and no local
- * replica can be used instead, and `STORE_REFUSED` if it evicts keys.
+ * Throws `INVALID_INPUT` if the form of the URL is not listed at the beginning of this file or its directory
+ * cannot be used, `STORE_LOCKED` if another process has it open, `STORE_UNAVAILABLE` if it cannot be reached
+ * and no local replica can be used instead, and `STORE_REFUSED` if it evicts keys.
  */
 export async function openStore(
   url: string,
@@ -128,7 +128,8 @@ export async function openStore(
     const rows = { isKeyedLater, isReadable, listedAtOnceMax, buildLists }
     const loading = { staleAfterMs, maxStaleMs, allowsEviction, ...rows }
     const events = { log, onDamage, onFault, release }
-    // Imported only here, because the Redis client takes as long to load as a whole embedded store.
+    // This module is loaded only if it is needed, because loading the Redis client takes as long as loading
+    // all modules of an embedded store.
     const { RedisStore } = await import('#store/redis/redis-store.ts')
     return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, ...events })
   }
@@ -181,12 +182,15 @@ function addressOf(
 }
 
 /**
- * Contains a dot, so that it is not taken for an environment. Directories with this prefix are removed at a
- * start.
+ * Prefix of the names of backup directories. It contains a dot, so that no backup is mistaken for an
+ * environment. Each start removes directories with this prefix.
  */
 const BACKUP_PREFIX = '.verdict-backup-'
 
-/** The secondary indexes of this number of rows are built in a second or two. */
+/**
+ * Default of `listedAtOnceMax`. Building the secondary indexes of this number of rows takes one or two
+ * seconds.
+ */
 const LISTED_AT_ONCE_MAX = 50_000
 
 function uncaught(_environmentId: string, error: Error): never {
@@ -214,7 +218,7 @@ function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // The directory can have existed, or can have been created in the meantime.
+    // The error is ignored if the directory already existed or was created in the meantime.
     if (!existsSync(path) || !statSync(path).isDirectory()) throw error
   }
 }

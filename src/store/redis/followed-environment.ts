@@ -8,8 +8,8 @@
  * Invariant: readers see the replica of one epoch at one moment. If that epoch is gone, or the log no longer
  * contains the next commit, another replica is loaded next to it and replaces it as a whole; feeds of the
  * former replica then end with `STORE_RESET`. Until then, and until the followers have switched, the former
- * replica serves reads and becomes stale. Only a start begins an epoch: a node that has followed one does not
- * accept an empty Redis as the truth, but reports that it is empty.
+ * replica serves reads and becomes stale. Only a start begins an epoch. If Redis becomes empty while a node
+ * follows an epoch, the node reports this and keeps its data.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { AuthzError, historyReplaced } from '#model/errors.ts'
@@ -36,8 +36,8 @@ const CLOSE_MS_MAX = 3_000
 /** How long `caughtUp` waits until the replica shows everything that Redis has. */
 const CAUGHT_UP_MS_MAX = 1_000
 /**
- * How long decisions use a replica whose secondary indexes cannot be built, before another replica is loaded.
- * A load costs as much as a start.
+ * How long decisions use a replica whose secondary indexes cannot be built. After this time, another replica
+ * is loaded. The time is long, because a load costs as much as a start.
  */
 const LISTED_AGAIN_MS = 30_000
 /** Pause before another attempt to load, and its maximum after many failed attempts. */
@@ -45,8 +45,8 @@ const RELOAD_PAUSE_MS = 500
 const RELOAD_PAUSE_MS_MAX = 5_000
 
 /**
- * Redis counts as empty only if this many checks in a row find no data. A single check can find none because
- * another node removed this environment and this node has not learned of that yet.
+ * Redis counts as empty only after this number of consecutive checks without data. A single check can find no
+ * data because another node removed this environment and this node has not learned of the removal yet.
  */
 const EMPTY_FOUND_MIN = 2
 
@@ -87,15 +87,18 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   #followed: Followed
   #following: Promise<void>
   #listing: Listing
-  /** When the replica that decisions use last had everything that Redis had. */
+  /** Last time at which the replica that decisions use had everything that Redis had. */
   #freshAt: number
-  /** When the current replica last had everything that Redis had, whether or not decisions use it. */
+  /**
+   * Last time at which the current replica had everything that Redis had, whether or not decisions use this
+   * replica.
+   */
   #copyFreshAt: number
   /** Whether the environment makes no decisions at the moment. */
   #isSetAside = false
   /** The defect or damage that prevents following the environment; null while it is followed. */
   #fault: AuthzError | null = null
-  /** Whether decisions use the current replica. Until then they use the former one. */
+  /** Whether decisions use the current replica. If false, they still use the former one. */
   #isTakenOver = true
   #timesFoundEmpty = 0
   /** Consecutive loads that failed, or that led to a replica that could not be followed. */
@@ -109,7 +112,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   readonly #abandoned = new WeakSet<RedisLedger>()
   #checking: Promise<void> | null = null
   readonly #commits = new Set<Promise<unknown>>()
-  /** Functions that each end a wait for a revision. */
+  /** Functions that end waits for a revision, one per wait. */
   readonly #waiting = new Set<() => void>()
   #isGivenUp = false
 
@@ -200,8 +203,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   }
 
   /**
-   * Requests the position of Redis. A replica that contains everything up to it is fresh. Failures are not
-   * reported, because staleness shows them.
+   * Requests the current position from Redis. If the replica contains all commits up to this position, it is
+   * fresh. Failures are not reported, because the staleness shows them.
    */
   check(): Promise<void> {
     this.#checking ??= this.#compare()
@@ -220,8 +223,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   }
 
   /**
-   * Resolves when the replica has the revision, which `from` has reported. Throws `STORE_RESET` if that epoch
-   * was replaced in the meantime, or if its last commits were rewound.
+   * Resolves when the replica has the revision, which the ledger `from` has reported. Throws `STORE_RESET` if
+   * the epoch of the revision was replaced in the meantime, or if its last commits were rewound.
    */
   async reached(revision: Revision, from: RedisLedger): Promise<void> {
     for (;;) {
@@ -237,7 +240,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   }
 
   /**
-   * Like `reached`, for at most `ms` milliseconds: false if the replica does not have the revision by then.
+   * Like `reached`, but waits for at most `ms` milliseconds. Resolves to false if the replica does not have
+   * the revision by then.
    */
   async reachedWithin(ms: number, revision: Revision, from: RedisLedger): Promise<boolean> {
     const over = Promise.withResolvers<boolean>()
@@ -282,7 +286,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     const { source, copy, lastSync } = this.#followed
     const known = this.#damage
     const head = await source.position()
-    // Damage that was found in the meantime is newer than this response, even if both arrived together.
+    // If damage was found during the request, this response does not refute it.
     if (this.#damage === known) this.#noteWhole()
     const own = copy.position()
     const isSame = own.sequence !== head.sequence || sameBytes(own.id, head.id)
@@ -306,8 +310,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   #noteDamage(damage: DamagedStoreError): void {
     this.#losing.noteFailure(damage)
     this.#damage = damage
-    // The damage is reported each time: when it was first found, the environment might not have been open
-    // yet.
+    // The damage is reported each time it is found, because the environment might not have been open at the
+    // first time.
     this.#options.onDamage(damage)
   }
 
@@ -379,7 +383,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
         await this.#follow()
       } catch (error) {
         if (this.isClosed) return
-        // A replica that could be followed for a while does not count as a failed load.
+        // If the replica could be followed for a while, its load does not count as failed.
         if (this.#followed.source.wasRead) this.#loadsInVain = 0
         if (this.#loadsInVain > 0) await this.#pauseBeforeLoad()
         if (this.isClosed) return
@@ -414,7 +418,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
         () => void underWay.delete(written),
         (error: unknown) => {
           failure ??= error
-          // Ends the feed now, and not only when another commit arrives.
+          // Ends the feed immediately. Otherwise it would end only when the next commit arrives.
           void feed.return()
         },
       )

@@ -12,8 +12,8 @@ import { COMMIT_MS_MAX, type RedisLedger } from '#store/redis/ledger/redis-ledge
 import type { Position } from '#store/redis/ledger/redis-log.ts'
 
 /**
- * Minimum time that a caller waits until the replica has a commit that Redis has accepted, however long the
- * commit took.
+ * Minimum time limit for the wait until the replica has a commit that Redis has accepted. It applies even if
+ * the commit itself has used up the time of the caller.
  */
 const SEEN_MS_MIN = 1_000
 const UNKNOWN =
@@ -37,7 +37,10 @@ export interface FollowedState {
   readonly fault: AuthzError | null
   /** Makes the environment wait for this commit when it closes. */
   track<Answer>(commit: Promise<Answer>): Promise<Answer>
-  /** Whether the replica has the revision, which `from` has reported, within `ms` milliseconds. */
+  /**
+   * Resolves to true when the replica has the revision, which the ledger `from` has reported. Resolves to
+   * false if this takes more than `ms` milliseconds.
+   */
   reachedWithin(ms: number, revision: Revision, from: RedisLedger): Promise<boolean>
   /** Reports an error of Redis that a caller received. */
   noteDoubt(error: unknown): void
@@ -86,8 +89,8 @@ export class FollowedLedger implements Ledger {
   }
 
   /**
-   * Waits until the replica has the revision, with a time limit: Redis can lose the commit before any node
-   * has read it. Throws `otherwise` if the time is over.
+   * Waits until the replica has the revision. The wait has a time limit, because Redis can lose the commit
+   * before any node has read it. Throws `otherwise` when the time is over.
    */
   async #seen(revision: Revision, source: RedisLedger, until: number, otherwise: AuthzError): Promise<void> {
     const withinMs = Math.max(SEEN_MS_MIN, until - performance.now())
@@ -120,9 +123,9 @@ export class FollowedLedger implements Ledger {
 }
 
 /**
- * Replays the log of the replica. If that log no longer contains the position, replays the log of Redis: the
- * log of a replica begins when the replica was loaded. This class is not a generator, because `return` of a
- * generator waits for an entry that might never arrive.
+ * Replays the log of the replica. If that log does not contain the position, replays the log of Redis. The
+ * log of a replica contains only commits that were made after the replica was loaded. This class is not a
+ * generator, because `return` of a generator waits for an entry that might never arrive.
  */
 class EitherReplay implements AsyncIterableIterator<LogEntry> {
   #from: AsyncIterator<LogEntry>

@@ -21,8 +21,8 @@ export interface RedisStoreOptions {
   /** Whether to accept a server that evicts keys when it is full. */
   readonly allowsEviction: boolean
   /**
-   * An environment with at most this number of rows is loaded with its secondary indexes before anything is
-   * read. In a larger one, they are built later.
+   * If an environment has at most this number of rows, its secondary indexes are built before the first read.
+   * In a larger environment, they are built later.
    */
   readonly listedAtOnceMax: number
   /** Whether loads of an index never look up rows of this kind by key. */

@@ -4,9 +4,9 @@
  * notifications can be lost.
  *
  * A start that cannot reach Redis continues with the local replicas, as the previous process would have. It
- * makes decisions for as long as the replicas may be used, counted from when they were last caught up
- * (`last-sync-record.ts`). A ledger that was resumed in this way checks its position first when Redis is
- * reachable again, and detects contradictions.
+ * makes decisions until the replicas are too old; their age counts from when they were last caught up
+ * (`last-sync-record.ts`). When Redis is reachable again, a ledger that was resumed in this way first
+ * compares its position with Redis, to detect that the epoch was replaced or rewound.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
@@ -35,7 +35,7 @@ import { DamagedStoreError, emptiedStore } from '#store/redis/link/damaged-store
 const FIRST_CONNECTION_MS_MAX = 10_000
 /** Maximum time that a start waits for Redis if it could continue with a local replica. */
 const ALONE_AFTER_MS_MAX = 2_000
-/** How long a start waits for a connection before it tries again to open an environment. */
+/** How long a start waits before it tries again to open an environment, if there is still no connection. */
 const OPEN_AGAIN_MS = 1_000
 /** After this many consecutive starts that did not complete reading a replica, another one is loaded. */
 const UNFINISHED_STARTS_MAX = 3
@@ -73,7 +73,7 @@ export class RedisStore implements Store {
   readonly #following = new Map<string, FollowedEnvironment>()
   /** Directories of the replicas that this process found at its start. */
   readonly #begunWith = new Set<string>()
-  /** Environments that are being dropped, so that waits for them end. */
+  /** Environments that are being dropped. Code that retries to open one of them must stop. */
   readonly #dropping = new Set<string>()
   readonly #timer: NodeJS.Timeout
   /** Identifies the store in the records next to its replicas. */
@@ -141,9 +141,9 @@ export class RedisStore implements Store {
       this.#channels.leave(channel)
       await environment.close()
     }
-    // The mark precedes the removal: a node that finds nothing then knows that nothing was lost.
+    // The mark is set first: a node that finds the mark but no data then knows that no data was lost.
     await this.#removed.add(id)
-    // All keys in one command: a part of them without the others would count as damage.
+    // One command removes all keys, because an environment with only some of its keys would count as damaged.
     await this.#link.send('UNLINK', meta, rows, log, ids)
     new CopyDirectory(this.#options.directory, id).removeAll()
   }
@@ -232,7 +232,7 @@ export class RedisStore implements Store {
     return Math.min(ALONE_AFTER_MS_MAX, this.#options.staleAfterMs)
   }
 
-  /** Resolves when there are connections, and at the latest `withinMs` after the store was opened. */
+  /** Resolves when there are connections, or at the latest `withinMs` after the store was opened. */
   async #waitForConnections(withinMs: number): Promise<void> {
     const waits = this.#connections.map(async ({ client }) => {
       const leftMs = this.#openedAt + withinMs - performance.now()
@@ -275,7 +275,7 @@ export class RedisStore implements Store {
     )
   }
 
-  /** Opens an environment, retrying until that succeeds: after an interruption, or from its replica. */
+  /** Opens an environment. Retries until Redis can be reached or the local replica may be used. */
   async #open(id: string, options: BeginOptions): Promise<FollowedEnvironment> {
     const { log } = this.#options
     const messages = {
@@ -284,7 +284,7 @@ export class RedisStore implements Store {
     }
     const refusal = new OngoingFailure({ log, fields: { environment: id }, ...messages })
     const from = performance.now()
-    // All environments that a start cannot reach share the same time limit.
+    // The environments that a start opens share one time limit, so that their waits do not add up.
     const patientUntil = Math.max(from + this.#aloneAfterMs, this.#openedAt + FIRST_CONNECTION_MS_MAX)
     let { onUnreachable } = options
     for (let attempt = 0; ; attempt += 1) {
@@ -322,7 +322,7 @@ export class RedisStore implements Store {
       const replica = begin === 'before-others' ? copies.newest() : null
       // This node has replicated the data of this Redis, so Redis has lost it.
       if (replica && new LastSyncRecord(replica, this.#name).isOfStore()) throw emptiedStore(directory)
-      // The environments known from the local replicas. Another node might know more.
+      // Other environments with a local replica. Other nodes might know further environments.
       const others = [...copiedEnvironments(directory)].filter(other => other !== id)
       const isLost = begin === 'never' || (await RedisLedger.isAnyThere(this.#link, address.prefix, others))
       if (isLost) throw new DamagedStoreError(null)
@@ -340,8 +340,8 @@ export class RedisStore implements Store {
     const newest = copies.newest()
     const lastSyncAgoMs = newest === null ? null : new LastSyncRecord(newest, this.#name).agoMs()
     if (!this.#mayStandIn(lastSyncAgoMs)) return null
-    // Computed before the replica is opened: its age increases in the meantime, and opening a large one takes
-    // a while.
+    // This time is computed before the replica is opened. Opening a large replica takes a while, and its age
+    // must include this time.
     const syncedAt = performance.now() - lastSyncAgoMs
     const copy = await this.#found(copies, null, id)
     if (copy === null) return null
@@ -356,8 +356,8 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Resolves when the replica has everything that the source had when it was opened. For a resumed source,
-   * the replica has it already.
+   * Resolves when the replica has everything that the source had when the source was opened. If the source
+   * was resumed, this is already the case.
    */
   async #follow(id: string, copies: CopyDirectory, begin: Beginning): Promise<FollowedEnvironment> {
     const { address, log, onDamage, onFault } = this.#options
@@ -396,21 +396,21 @@ export class RedisStore implements Store {
   /**
    * Checks the permission to publish, which commits do not need. Without this check, a missing permission
    * would only show as late notifications of other nodes. The published message contains a position that all
-   * listeners know already.
+   * listeners already know, so it has no other effect.
    */
   async #requirePublishing({ channel }: RedisKeys, { epoch, sequence }: Revision): Promise<void> {
     await this.#link.send('PUBLISH', channel, `${epoch}.${sequence}`)
   }
 
   /**
-   * The replica that the last run left, if it is complete, readable and of the given epoch, if any; otherwise
-   * null.
+   * Returns the replica that the last process left, or null if it is not usable. A replica is usable if it is
+   * complete and readable and, if an epoch is given, belongs to that epoch.
    */
   async #found(copies: CopyDirectory, epoch: string | null, id: string): Promise<LocalCopy | null> {
     const directory = copies.newest()
     if (directory === null) return null
     const { log } = this.#options
-    // After an interruption, the same start can run this code again. It counts only once.
+    // If the connection is interrupted, the same start can run this code again. Each start counts only once.
     if (!this.#begunWith.has(directory)) {
       const starts = copies.unfinishedStarts()
       if (starts >= UNFINISHED_STARTS_MAX) {
@@ -445,7 +445,7 @@ export class RedisStore implements Store {
     return RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin, log, fields: { environment } })
   }
 
-  /** Whether this node receives data of other environments. If so, Redis as a whole is reachable. */
+  /** Whether this node receives data of other environments, which proves that Redis is reachable. */
   #hearsOthers(): boolean {
     const [first] = this.#following.values()
     return first !== undefined && first.stalenessMs() < this.#options.staleAfterMs

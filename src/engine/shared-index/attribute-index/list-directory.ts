@@ -1,7 +1,7 @@
 /**
  * Directory of the attribute index. It contains the posting lists of the entities that have attributes. A
- * list contains the entities of one type, or the users, ordered by the hash of a value that they have under
- * one name, and then by key:
+ * list contains the entities of one type, or the users, ordered by the hash of a value and then by key. The
+ * name of the list determines this value, for example the value of an attribute:
  *
  *   directory ─► slot: type, name, chunks ─► chunk: (hash, entity), (hash, entity) …
  *

@@ -219,7 +219,7 @@ export class PostingLists {
 
   #insert(list: KeptList, hash: number, line: number): void {
     if (list.isGivenUp || insert(this.#list(list), hash, line)) return
-    // Needs a critical section only if the list can be read.
+    // This needs a critical section only if searches can read the list.
     list.isGivenUp = true
     this.#memory.graph[list.slot + SLOT.state] = BUILDING
     this.#dropped.push({ ...list })

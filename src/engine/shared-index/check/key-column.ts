@@ -126,8 +126,8 @@ export class KeyColumn {
   }
 
   /**
-   * Stage: compares each key with the key of the record that was found. If only the hashes are equal, the
-   * query is decided individually.
+   * Stage: compares each key with the key of the record that was found. If the keys differ although their
+   * hashes are equal, the query is decided individually.
    */
   verify({ graph }: Regions, count: number): void {
     const { lines, isUnclear } = this

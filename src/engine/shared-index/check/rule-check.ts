@@ -123,8 +123,8 @@ export class Gathering {
 }
 
 /**
- * Roles and tenants of one user, as far as rules need them. Read once for consecutive queries about the same
- * user.
+ * The roles and tenants of one user that rules need. They are read once for consecutive queries about the
+ * same user.
  */
 class HeldByUser {
   readonly user: number

@@ -158,8 +158,8 @@ export class RuleEvaluation {
   }
 
   /**
-   * Looks up the rules that the value of an attribute selects. Returns the position of their number in the
-   * code, or 0 if the value selects no rules.
+   * Looks up the rules that the value of an attribute selects. Returns the position in the code at which the
+   * number of these rules is stored, or 0 if the value selects no rules.
    */
   rulesByValue(path: number, table: number): number {
     const values = this.#values

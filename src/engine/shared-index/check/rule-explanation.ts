@@ -159,8 +159,8 @@ class RuleExplanation {
 
   /**
    * Returns the decision of the compiled rules, and throws the errors of that decision. The listed rules
-   * might not show why it allows, because evaluating the source form uses more steps of a budget. If roles
-   * allow, request attributes are not read and cannot cause an error.
+   * might not show why the decision allows, because evaluating the source form uses more steps of a budget.
+   * If roles allow, request attributes are not read and cannot cause an error.
    */
   *#decide(): Resumable<boolean | { readonly lookups: readonly Lookup[] }> {
     try {

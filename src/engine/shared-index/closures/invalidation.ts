@@ -12,9 +12,9 @@
  * all closures of the tenant's instances. That is sufficient, because tuples never cross tenants.
  * O(containers below, at most the limit) per commit, not per change.
  *
- * Invariant: throughout the commit, `#seen` contains all containers below each of its containers. If an
- * instance is linked below such a container later, another search starts at that instance. No closure is
- * built during a critical section, so one increment per commit is sufficient.
+ * Invariant: throughout the commit, if `#seen` contains a container, it also contains all containers below
+ * this one. If an instance is linked below such a container later, another search starts at that instance. No
+ * closure is built during a critical section, so one increment per commit is sufficient.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'

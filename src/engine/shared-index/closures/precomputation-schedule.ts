@@ -43,8 +43,8 @@ export class PrecomputationSchedule {
   }
 
   /**
-   * Continues the precomputation by about as much work as examining `work` records. Requires the lock, but no
-   * critical section.
+   * Continues the precomputation: does as much work as examining about `work` records. Requires the lock, but
+   * no critical section.
    */
   step(work: number): void {
     if (this.isDone) return
@@ -63,8 +63,8 @@ export class PrecomputationSchedule {
   }
 
   /**
-   * Returns whether all closures fitted into the region. A region below its full size can start over because
-   * most of it is dead. At its full size, it starts over because the closures do not fit.
+   * Returns whether all closures fitted into the region. If the region started over below its full size, most
+   * of it was dead. If it started over at its full size, the closures do not fit.
    */
   #fitted(): boolean {
     return this.#era === this.#eraNow() || this.#regions.closures.length < this.#regions.closureWordsMax()

@@ -35,8 +35,8 @@ export class Precomputation {
   #slot = 0
   readonly #seen = new VisitedPairs()
   /**
-   * Pairs (container, state) that wait to be built. Containers above are pushed last. A state is negated once
-   * the neighbors of the container have been pushed.
+   * Pairs (container, state) that wait to be built. Containers above are pushed last. When the neighbors of
+   * the container have been pushed, the state of the pair is negated.
    */
   readonly #stack = new NumberList()
 
@@ -59,8 +59,8 @@ export class Precomputation {
   }
 
   /**
-   * Continues by about as much work as examining `work` slots. Returns false when all work is done. Requires
-   * the lock, but no critical section.
+   * Does as much work as examining about `work` slots. Returns false when all work is done. Requires the
+   * lock, but no critical section.
    */
   step(work: number): boolean {
     const { header } = this.#regions

@@ -4,11 +4,12 @@
  *
  *   method ─► node ─ segment ─► node ─ segment ─► … ─► node ─► rules whose path ends here
  *
- * It is a tree of the pieces of paths, by the keys that all spellings share (`url-spellings.ts`). A node has
- * one edge per key that a rule has at that position, and at most one edge for a placeholder. Texts are
- * *atoms*: numbers in the order of the texts. A piece is looked up once and then compared as a number. Rules
- * are numbered by precedence (`mapping-order.ts`). The smallest number that matches in any spelling decides.
- * The segments of the rule are then compared with the URL as written.
+ * The rules form a tree of the pieces of their paths. A piece is represented by the key that all its
+ * spellings share (`url-spellings.ts`). A node has one edge per key that a rule has at this position, and at
+ * most one edge for a placeholder. Texts are *atoms*: numbers in the order of the texts. A piece is looked up
+ * once and then compared as a number. Rules are numbered by precedence (`mapping-order.ts`). The smallest
+ * number that matches in any spelling decides. The segments of the rule are then compared with the URL as
+ * written.
  */
 
 /** The arrays of the unit. */

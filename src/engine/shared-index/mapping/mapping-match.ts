@@ -30,8 +30,8 @@ const NOT_FOUND = -1
 /** Stands for a value that is not parsed, because no rule has the name of its member. */
 const NO_VALUE: Spelling = { exact: '', folded: '' }
 /**
- * Maximum number of nodes visited for a URL with encoded slashes. Above it, no rule matches. Only a hostile
- * URL together with thousands of rules exceeds it.
+ * Maximum number of nodes that are visited for a URL with encoded slashes. If it is exceeded, the result is
+ * that no rule matches. Only a hostile URL together with thousands of rules exceeds it.
  */
 const VISITS_MAX = 16_384
 
@@ -88,7 +88,7 @@ class Match {
   #found = Number.POSITIVE_INFINITY
   /** Number of the first rule that matches the URL as written. */
   #written = Number.POSITIVE_INFINITY
-  /** Whether another rule matches if a server ends the segments or the path at other positions. */
+  /** Whether another rule would match on a server that ends segments or the path at other positions. */
   #hasOther = false
 
   constructor(view: MappingView, url: RequestUrl) {
@@ -167,8 +167,8 @@ class Match {
   }
 
   /**
-   * Returns the atoms of a text: as the key of case-insensitive rules and, if there are any, of
-   * case-sensitive rules.
+   * Returns the atoms of a text: the atom of its case-insensitive key and, if there are case-sensitive rules,
+   * the atom of its case-sensitive key.
    */
   readonly #atomsOfSpelling = (spelling: Spelling): number[] =>
     (this.#view.hasExactKeys ? [false, true] : [false])

@@ -7,7 +7,7 @@
  *
  * Only the writer adds names (`numbered-names.ts`). Names within the count never change, so a thread caches
  * those that it has read. A thread might read a count that is newer than its view of the graph. It then reads
- * the remaining names later.
+ * the missing names later.
  */
 import * as L from './layout.ts'
 import { textIn } from './values.ts'

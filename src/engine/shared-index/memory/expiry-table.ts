@@ -11,8 +11,8 @@
  * every second size has its last third in a separate block. Growing one partition is short: 0.2 ms with a
  * million entries in all partitions.
  *
- * Invariant: an entry exists exactly as long as its fact. Every operation that removes or unlinks a fact
- * removes its entry.
+ * Invariant: the entry of an expiring fact exists exactly as long as the fact. Every operation that removes
+ * or unlinks a fact removes its entry.
  *
  * Writing functions require the lock and a critical section. Readers might see torn words: they bound every
  * probe and validate their results.
@@ -155,8 +155,7 @@ export function eachExpiring(
 /**
  * Yields the blocks that the partitions allocate one after another while they receive `more` entries, each as
  * log2 of its words. Assumes the worst distribution of the entries. A partition grows to the next size only
- * after it has received the entries that it lacks, so few partitions reach a large size. Used by
- * `commit-capacity.ts`.
+ * when it is full, so few partitions reach a large size. Used by `commit-capacity.ts`.
  */
 export function* blocksForExpiry({ header }: Pick<Arena, 'header'>, more: number): Iterable<number> {
   const partitions = Array.from({ length: L.EXPIRY_PARTITIONS }, (_, partition) => {
@@ -346,7 +345,10 @@ function resize(regions: Arena, head: number, size: number): void {
   releaseBlocks(regions, former, 0)
 }
 
-/** Halves the capacity of a partition, if there is space for the new blocks before the old ones are freed. */
+/**
+ * Halves the capacity of a partition. Does nothing if there is no space for the new blocks while the old ones
+ * still exist.
+ */
 function shrink(regions: Arena, head: number): void {
   const size = regions.header[head + SIZE]! - 2
   if (size > 0 && hasBlock(regions, firstPartLog2(size) + ENTRY_LOG2 + 1)) resize(regions, head, size)

@@ -112,8 +112,8 @@ export class Regions {
   readonly attributeNames = new AttributeNames(this)
   #epoch: number
   /**
-   * Used by the writer: the words up to which the pages of each region have been prefaulted. If a top is
-   * higher, the pages up to the top.
+   * Used by the writer: for each region, the word up to which the pages have been prefaulted. If the used
+   * part of a region ends at a higher word, the pages up to that word have also been prefaulted.
    */
   #graphPrefaulted = 0
   #closuresTouched = 0
@@ -264,9 +264,9 @@ export class Regions {
   }
 
   /**
-   * Grows the closure region. Requires the lock. Must run in a critical section, or before a critical section
-   * that precedes the first published block in the new part. Otherwise a reader that began earlier would
-   * access the block beyond the end of its view.
+   * Grows the closure region. Requires the lock. Must run in a critical section. It can also run before a
+   * critical section, if no block in the new part is published before this section. Otherwise a reader that
+   * began earlier would access the block beyond the end of its view.
    */
   growClosures(words: number): void {
     const { closures } = this.handle

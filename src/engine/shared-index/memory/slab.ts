@@ -50,7 +50,10 @@ export function entryCount(meta: number): number {
   return (meta & LOG2_MASK) === INLINE ? 1 : meta >>> COUNT_SHIFT
 }
 
-/** Returns whether a block of 2^log2 entries is within the view. It is not only if the descriptor is torn. */
+/**
+ * Returns whether a block of 2^log2 entries is within the view. The result is false only if the descriptor is
+ * torn.
+ */
 export function isWithin(graph: Int32Array, ptr: number, log2: number, width: Width): boolean {
   return log2 < 29 && ptr > 0 && ptr + (1 << (log2 + width)) <= graph.length
 }

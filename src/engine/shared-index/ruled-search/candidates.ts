@@ -69,8 +69,8 @@ export interface SearchedFor {
 /** Maximum number of sources of candidates. A search with more sources tries all entities. */
 const SOURCES_MAX = 64
 /**
- * Maximum number of rules and sources that are examined, which takes about ten milliseconds. Above it, all
- * entities are tried.
+ * Maximum number of rules and sources that are examined, which takes about ten milliseconds. If there are
+ * more, all entities are tried.
  */
 const LOOKED_MAX = 20_000
 
@@ -131,7 +131,7 @@ export class CandidateFinder {
         this.#looked += 1
         const ofRule = this.#sourcesOfRule(plan.view.program[at]!, plan.view.program[at + 1]!)
         // If tests were left unknown because the budget was used up, all entities are tried: a check of a
-        // single entity uses fewer steps, so the tests might be true there.
+        // single entity uses fewer steps, so these tests might be true in such a check.
         if (ofRule === null || this.#looked > LOOKED_MAX || this.#evaluation.isIncomplete) return 'all'
         if (known.has(ofRule)) continue
         known.add(ofRule)
@@ -328,7 +328,7 @@ export class CandidateFinder {
 
   #better(one: readonly Source[] | null, other: readonly Source[] | null): readonly Source[] | null {
     if (one === null || other === null) return one ?? other
-    // Above the limit, sizes are not compared any more.
+    // If the limit is exceeded, sizes are no longer compared.
     if (one === other || this.#looked > LOOKED_MAX) return one
     return this.#size(other) < this.#size(one) ? other : one
   }

@@ -1,6 +1,7 @@
 /**
- * Merges the sorted keys of many sources. Reads each source in portions, and only as far as needed: sources
- * can contain the same entities, or only entities that come much later in the order.
+ * Merges the sorted keys of many sources. Reads each source in portions, and only as far as needed, because
+ * several sources can contain the same entities, and a source can contain only keys that come after the end
+ * of the page.
  */
 import { compareUtf8 } from '#model/text/utf8-order.ts'
 
@@ -9,8 +10,8 @@ export interface Stretch {
   /** Keys in ascending order. */
   readonly keys: readonly string[]
   /**
-   * The range that was read ends at this key: no other keys up to it match. `null` if the range extends to
-   * the end of the source.
+   * Last key of the range that was read. `keys` contains all matching keys of the source up to this key.
+   * `null` if the range extends to the end of the source.
    */
   readonly last: string | null
   /** Number of entries that were read but did not match. */
@@ -19,8 +20,8 @@ export interface Stretch {
 
 export interface KeySource {
   /**
-   * Returns about `wanted` keys that come after `after`. Returns `null` if the source does not contain the
-   * keys after `after`, although there might be some.
+   * Returns about `wanted` keys that come after `after`. Returns `null` if there might be such keys but this
+   * source cannot supply them.
    */
   behind(after: string | null, wanted: number): Stretch | null
 }
@@ -89,7 +90,7 @@ class Cursor {
 
   /**
    * Reads the next portion, which is twice as large as the previous one. Returns the number of entries that
-   * did not match, or `null` if the source does not contain the keys that come next.
+   * did not match, or `null` if the source cannot supply the keys that come next.
    */
   readBehind(after: string | null): number | null {
     const stretch = this.#source.behind(after, this.#wanted)
@@ -110,7 +111,7 @@ class Cursor {
   }
 
   /**
-   * Returns the next key. If the portion has no unread keys, returns the key up to which no others match.
+   * Returns the next key. If the portion has no unread keys, returns the last key of the range that was read.
    * Must not be called at the end of the source.
    */
   get position(): string {

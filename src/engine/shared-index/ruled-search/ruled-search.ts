@@ -36,8 +36,8 @@ export interface SearchHost {
   /** Returns the query with this key. */
   queryOf(key: string): Query
   /**
-   * Decides the first queries of up to `DECIDED_AT_ONCE`, all on one state. Decides at least one query, and
-   * stops when rules have used `stepsMax` steps.
+   * Decides queries from the first on, all on one state. There can be up to `DECIDED_AT_ONCE` queries.
+   * Decides at least one of them, and stops when rules have used `stepsMax` steps.
    */
   decide(queries: readonly Query[], stepsMax: number): readonly boolean[]
   /** Total cost of rules so far (`RuleEvaluation.steps`). */
@@ -61,7 +61,7 @@ const DECIDED_AT_ONCE = 128
  * a candidate has many rules, candidates are decided individually.
  */
 const DECIDED_AT_FIRST = 8
-/** Maximum number of rule steps: per page, which takes some ten milliseconds, and per slice. */
+/** Maximum number of rule steps per page, and per slice. The steps of a page take some ten milliseconds. */
 const STEPS_A_PAGE = 2_000_000
 const STEPS_PER_SLICE = 50_000
 /**
@@ -133,8 +133,8 @@ export class RuledSearch {
   }
 
   /**
-   * Returns the next candidates after a key, with their decisions. Candidates and decisions are from one
-   * state, unless writes interfere with every attempt.
+   * Returns the next candidates after a key, with their decisions. The candidates and the decisions belong to
+   * one state, unless writes interrupt every attempt.
    */
   #next(after: string | null, wanted: number, triedMax: number): Decided {
     for (let attempt = 0, size = wanted; ; attempt++, size = Math.max(1, size >>> 1)) {
@@ -201,8 +201,8 @@ export class RuledSearch {
   ): KeyPage {
     if (mode === 'rules') return this.#host.byRoles({ after, limit: size })
     if (mode === 'list') return NO_KEYS
-    // All entities are sorted once per page. The result includes every entity that exists throughout the
-    // page.
+    // All entities are sorted once per page. The result includes every entity that exists during the whole
+    // computation of the page.
     const known = this.#unlisted
     const isBehind = known !== null && known.hasMore && after !== null && compareUtf8(after, known.last!) >= 0
     if (known === null || isBehind) this.#unlisted = this.#host.all({ after, limit: triedMax })
@@ -220,8 +220,8 @@ export class RuledSearch {
   }
 
   /**
-   * Returns a source of the stored entities among these sorted keys. `upTo` is the key after which there
-   * might be more keys; `null` if there are none.
+   * Returns a source of those entities with these sorted keys that are stored. `upTo` is the key after which
+   * there might be further keys. It is `null` if there are no further keys.
    */
   #sorted(keys: readonly string[], upTo: string | null): KeySource {
     return {

@@ -5,7 +5,7 @@
 import { hashOfName } from './rule-code.ts'
 
 /**
- * Up to this number, changed pairs are placed one by one. If more pairs have changed, all pairs are sorted.
+ * If at most this number of pairs have changed, they are inserted one by one. Otherwise all pairs are sorted.
  */
 const PLACED_ONE_BY_ONE = 64
 

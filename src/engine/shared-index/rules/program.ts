@@ -26,8 +26,8 @@ export class Program {
   }
 
   /**
-   * Returns whether so many words were freed since `settle`, and not reused, that a newly created program
-   * would be a third smaller.
+   * Returns whether a newly created program would be at least a third smaller, because of words that were
+   * freed since `settle` and not reused.
    */
   get isWasteful(): boolean {
     return this.#freed - this.#freedAtFirst > Math.max(SPARE_WORDS, this.#length / 3)

@@ -1,6 +1,6 @@
 /**
  * Collects the condition sets and rules that have changed since a follower last took the changes. Contains
- * the latest state of each, not each change.
+ * the latest state of each set and rule, and not the individual changes.
  */
 import type { ConditionSetPut, RuleChange } from '#model/change.ts'
 

@@ -23,8 +23,8 @@ const RULES_A_STEP = 256
 const VALUES_A_STEP = 4_096
 /**
  * Maximum number of demands that are considered per side, and of words in their values. A rule beyond these
- * limits is evaluated for every query. The budget of a decision limits the cost of that, but without these
- * limits, nothing would limit the cost of a compilation.
+ * limits is evaluated for every query. The budget of a decision limits the cost of this evaluation. Without
+ * the limits on demands, the cost of a compilation would be unlimited.
  */
 const DEMANDS_MAX = 8
 const VALUE_WORDS_MAX = 64
@@ -150,8 +150,8 @@ export class RulePlan {
   }
 
   /**
-   * Returns whether the plan should be rebuilt instead of applying this many changes: because that is
-   * cheaper, or because the plan has twice as many rules as when demands were last chosen.
+   * Returns whether the plan should be rebuilt instead of applying this many changes. A rebuild is needed if
+   * it is cheaper, or if the plan has twice as many rules as when demands were last chosen.
    */
   isRebuiltFor(changes: number): boolean {
     return changes * 8 > this.size || this.size > 2 * this.#chosenBy

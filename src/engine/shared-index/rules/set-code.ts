@@ -27,7 +27,7 @@ import {
 /** An attribute that must have one of a few values wherever the set is true. */
 export interface Demand {
   readonly path: number
-  /** The values as constants: a head and its words each. */
+  /** The values as constants. Each consists of a head and its words. */
   readonly values: readonly Int32Array[]
 }
 

@@ -2,7 +2,8 @@
  * Builds the automaton of states (`compiled-schema.ts`): the start state of each (type, action), and all
  * states that derivations lead to.
  *
- * `extends` only widens permissions. It determines the roles of a start state, and is not followed here.
+ * `extends` only adds permissions to roles. It determines the roles of a start state, but derivations do not
+ * follow it.
  *
  * There are three versions of the transitions of a state. *open*: only unguarded derivations. *full*: all
  * derivations, for a user who holds no direct role on the object. *guarded*: the derivations that full has in

@@ -128,7 +128,7 @@ export class ConsistentReads {
 
   /**
    * Like `read`, for long work that does not need the lock. Writers never wait for it. Throws `OVERLOADED` if
-   * in each attempt, the state changed before the end of the work.
+   * the state changed before the end of the work in every attempt.
    */
   readUnlocked<T>(work: () => T): T {
     if (this.#lockEveryRead) return this.locked(work)

@@ -15,7 +15,7 @@ export interface NumberDemand {
   readonly tenantRoleIndexes: number
   /** For each existing type, the number of role indexes that it needs. */
   readonly roleIndexes: ReadonlyMap<ResourceType, number>
-  /** Maximum number of role indexes that any new type needs. In a new type, all role indexes are free. */
+  /** Largest number of role indexes that a new type needs. All role indexes of a new type are free. */
   readonly roleIndexesOfNew: number
 }
 

@@ -3,9 +3,9 @@
  * permissions and the start states of actions. Then computes the automaton over all types (`automaton.ts`).
  * The units of unchanged types are copied.
  *
- * It does not follow `extends` for each pair of role and action. For each role that has permissions itself,
- * it instead computes the set of roles that have this role's permissions (`role-masks.ts`), 32 roles at a
- * time.
+ * Following `extends` for each pair of role and action would be too slow. Instead, for each role with its own
+ * permissions, the compiler computes the set of roles that have these permissions (`role-masks.ts`), 32 roles
+ * at a time.
  */
 import { compileMapping } from '#engine/shared-index/mapping/mapping-compiler.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'

@@ -380,7 +380,7 @@ export class Schema {
     for (const roles of [type.roles, this.tenantRoles]) {
       for (const role of roles.values()) {
         const actions = role.permissions.get(type)
-        // Iterates over the permissions, because their total over all roles is limited.
+        // Iterates over the permissions, because the total number of permissions of all roles is limited.
         for (const action of actions ?? []) if (gone.has(action)) actions!.delete(action)
         if (actions?.size === 0) role.permissions.delete(type)
       }
@@ -412,10 +412,10 @@ export class Schema {
     for (const other of role.extends) if (!wanted.has(other)) other.extendedBy.delete(role)
     for (const other of wanted) other.extendedBy.add(role)
     role.extends = wanted
-    // Its unit lists the extensions of its roles, whether or not they give a permission.
+    // The unit of the type lists the extensions of its roles, whether or not they give a permission.
     if (role.type) this.#change(role.type)
     for (const other of withExtended(role)) reached.add(other)
-    // The roles that reach this role do so without the roles that it extends, even in a cycle.
+    // The change does not affect which roles reach this role itself, even in a cycle.
     reached.delete(role)
     for (const other of reached) {
       other.reachedBy = null

@@ -50,8 +50,8 @@ interface Held {
 }
 
 /**
- * Explains the decision in at most three times `stepsMax` steps: for one walk in each direction and one for
- * the path. If no path is needed, the search for near misses uses its steps.
+ * Explains the decision. There are at most three walks of `stepsMax` steps: one in each direction, and one
+ * for the path. If no path is needed, the search for near misses uses the steps of the third walk.
  */
 export function* explain(
   parts: ListingParts,

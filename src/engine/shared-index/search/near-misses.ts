@@ -1,7 +1,8 @@
 /**
- * Finds near misses of a check that roles deny: checks that fail because of exactly one condition. This is
- * another role on an instance along the path, a guard, or a missing tuple. One walk finds the roles of the
- * user, and another walk finds the roles that would allow. Their results are combined, nearest first.
+ * Finds near misses of a check that roles deny: checks that fail because of exactly one condition. The user
+ * holds another role on an instance of the path, a guard disables a derivation, or a tuple is missing. One
+ * walk finds the roles of the user, and another walk finds the roles that would allow. Their results are
+ * combined, nearest first.
  *
  * Reads without the lock, so a result is valid only after validation.
  */

@@ -50,8 +50,8 @@ export class Search {
   }
 
   /**
-   * Finds the instances on which the user may do the action. With `tenant` 0, instances of any tenant.
-   * O(instances that the user reaches, plus all records if a tenant role of the user allows). Throws
+   * Finds the instances on which the user may do the action. If `tenant` is 0, finds instances of all
+   * tenants. O(instances that the user reaches, plus all records if a tenant role of the user allows). Throws
    * `LIMIT_EXCEEDED` if the walk takes too many steps.
    */
   resources(user: number, type: TypeView, action: ActionView, tenant: number): void {
@@ -134,8 +134,8 @@ export class Search {
   }
 
   /**
-   * Finds all instances of a type, or all users, without evaluating checks. With `tenant` 0, instances of any
-   * tenant. O(all records).
+   * Finds all instances of a type, or all users, without evaluating checks. If `tenant` is 0, finds instances
+   * of all tenants. O(all records).
    */
   all(type: number, tenant: number): void {
     this.#begin()

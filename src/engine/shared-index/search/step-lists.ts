@@ -1,4 +1,4 @@
-/** Stores the steps of a walk between goals. Each goal has a list of the steps that start at it. */
+/** Stores the steps of a walk between goals. Each goal has a list of the steps that start at this goal. */
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { StepListener } from './backward-walk.ts'
 

@@ -213,8 +213,8 @@ class Reckoning {
   }
 
   /**
-   * The subject of a tuple gets a container, and so does an object with many in-edges. The in-edges of the
-   * new container then move to the other out-lists of their subjects.
+   * Counts the container that the subject of a tuple or an object with many in-edges gets. The in-edges of
+   * the instance then move to the other out-lists of their subjects.
    */
   #becomeContainer(instance: number): void {
     if (this.#container(instance) !== 0) return

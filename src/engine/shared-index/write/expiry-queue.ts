@@ -18,15 +18,15 @@ import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { ExpiryHeap } from './expiry-heap.ts'
 
 /**
- * Number of expiration times up to which the window is an hour and a scan is a single step. For more
- * expiration times, the window is 15 seconds, because the queue of a longer one would be large.
+ * If there are at most this number of expiration times, the window is an hour, and a scan is a single step.
+ * If there are more, the window is 15 seconds, because a longer window would need a large queue.
  */
 const FEW = 16_384
 const LONG_WINDOW_MS = 3_600_000
 const SHORT_WINDOW_MS = 15_000
 /**
- * Length of the queue above which the window is shortened. If the last scan found more than half of this, the
- * limit is twice the number that it found.
+ * If the queue is longer than this, the window is shortened. If the last scan found more than half of this
+ * number, the limit is instead twice the number of facts that it found.
  */
 const QUEUED_MAX = 65_536
 

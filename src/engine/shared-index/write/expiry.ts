@@ -35,8 +35,8 @@ export class Expiry {
    */
   due(now: number, limit: number): readonly FactNumbers[] {
     const due = this.#queue.next(now, limit)
-    // The names are created here, outside the critical section, because that takes longer the larger the
-    // schema is.
+    // The names are created here, outside the critical section, because creating them takes longer for a
+    // larger schema.
     if (due.length > 0) this.#names = new FactNames(this.#schema)
     for (const { isTuple, line } of due) if (isTuple) this.#invalidation.collect(line)
     return due

@@ -5,8 +5,8 @@
  * A change links a subject to an object: an assignment links a user to an instance or tenant, and a tuple
  * links one instance to another. `Preparation` might have found both before the critical section of the
  * commit. Lines are freed only after commits, so a line that was found before remains valid for its name
- * until the record is dead. It also becomes invalid if the commit changes the schema, because the name might
- * then belong to another type.
+ * until the record is dead. The line also becomes invalid if the commit changes the schema, because the name
+ * might then belong to another type.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'

@@ -1,7 +1,7 @@
 /**
- * Manages the assignments of a user, and the filter with which a reader can see that an assignment does not
- * exist without reading the slab. The filter is a Bloom filter with one hash and 512 bits. For each instance
- * or tenant for which the user has a mask, one bit is set.
+ * Manages the assignments of a user, and a filter. If an assignment does not exist, a reader usually finds
+ * this in the filter, without reading the slab. The filter is a Bloom filter with one hash and 512 bits. For
+ * each instance or tenant for which the user has a mask, one bit is set.
  *
  * Invariant: every scope in the slab has its bit. If a user has many assignments, the filter can keep the
  * bits of removed scopes, because a rebuild would cost more than false hits. A false hit costs one probe.

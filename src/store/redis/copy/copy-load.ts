@@ -1,7 +1,7 @@
 /**
  * Loads a local replica for the first time: all rows from a scan, then the log from its position at the start
- * of the scan. Changes made during the scan are applied twice, with the same result. The secondary indexes
- * are built later.
+ * of the scan. The scan can already contain changes made during the scan. Applying them again from the log
+ * changes nothing. The secondary indexes are built later.
  */
 import { join } from 'node:path'
 import { RowRuns, type StoredRow } from '#store/bulk-load/row-runs.ts'
@@ -21,7 +21,7 @@ export interface LoadOptions {
   /** Directory of the replica. */
   readonly directory: string
   readonly environmentId: string
-  /** Whether a row can be decoded; used only if no checksum of all rows is kept. */
+  /** Whether a row can be decoded. Used only if the checksum in Redis does not cover all rows. */
   readonly isReadable: (row: Pick<Row, 'key' | 'value'>) => boolean
   readonly log: StoreLog
 }
@@ -48,7 +48,7 @@ export async function loadCopy({
     for (const row of rows) scanned.add(row)
     progress.add(rows.length)
   }
-  // No commit is incomplete at this position: the scan has found the rows of commits up to it.
+  // The log is read up to this position. All rows of the commits up to this position are written completely.
   const end = await source.state()
   const upTo = end.position
   const since: LogEntry[] = []

@@ -4,9 +4,9 @@
  * of the machine it contains an older time or none. The data that the replica had at that time is on disk
  * before the time is recorded.
  *
- * There are two clocks, and the result with the greater age counts. The wall clock might have been set back.
- * The other clock counts from the boot of the machine, and is not valid after the next boot. A time in the
- * future is ignored.
+ * There are two clocks, and the one that returns the greater age is used. The wall clock might have been set
+ * back. The other clock counts from the boot of the machine, and is not valid after the next boot. A time in
+ * the future is ignored.
  */
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

@@ -50,7 +50,10 @@ const KEYS = {
   complete: encoder.encode('complete'),
 }
 
-/** Commits whose blocking time is kept: more than can be in progress in the replica at one time. */
+/**
+ * Number of commits whose blocking time is kept. It exceeds the number of commits that can be in progress at
+ * one time.
+ */
 const KEPT_MS_COUNT = 1_024
 
 export interface LocalCopyOptions {
@@ -76,7 +79,10 @@ export class LocalCopy {
   readonly #isKeyedLater: (key: Uint8Array) => boolean
   /** Sequence of the newest commit in the log, or of the rows as they were loaded. */
   #sequence: number
-  /** Id of that commit. Kept here also, because the tables show it only when it is on disk. */
+  /**
+   * Id of the commit at `#sequence`. It is also kept in memory, because the tables return it only after it is
+   * on disk.
+   */
   #id: Uint8Array | null
   #isComplete: boolean
   readonly #keptMs = new Float64Array(KEPT_MS_COUNT)
@@ -123,8 +129,8 @@ export class LocalCopy {
   }
 
   /**
-   * Whether the tables contain a usable replica, of that epoch if one is given: the last run left all rows,
-   * in a form that this release reads.
+   * Whether the tables contain a usable replica: all rows, in a format that this release reads. If `epoch` is
+   * given, the replica must also be of this epoch.
    */
   isUsable(epoch: string | null): boolean {
     const format = this.#meta.get(KEYS.format)
@@ -240,8 +246,8 @@ export class LocalCopy {
     if (largeWrites === null || directory === null || !this.#isComplete || !largeWrites.isLarge(entry)) {
       return this.#applyHere(entry)
     }
-    // Earlier writes that wait for the same turn start before this callback runs. `#lastHere` is then the
-    // last of them.
+    // Earlier writes of this thread that wait for `#turn` start before this callback runs. `#lastHere` is
+    // then the last of these writes.
     const before = (this.#turn ?? Promise.resolve()).then(() => this.#lastHere)
     return this.#inTurn(before.then(() => this.#applyElsewhere(largeWrites, directory, entry)))
   }
@@ -256,7 +262,7 @@ export class LocalCopy {
   /** Makes later writes wait for this write. If it fails, the later writes are not made either. */
   #inTurn(writing: Promise<void>): Promise<void> {
     this.#turn = writing
-    // By then, one event-loop iteration later, the waiting writes have started.
+    // `#turn` is cleared one event-loop iteration later, when the waiting writes have started.
     const end = (): void => {
       setImmediate(() => {
         if (this.#turn === writing) this.#turn = null
@@ -305,7 +311,10 @@ export class LocalCopy {
     return this.#keptMs[sequence % KEPT_MS_COUNT]!
   }
 
-  /** Resolves when the replica has that sequence. Throws the reason if the replica is closed before. */
+  /**
+   * Resolves when the replica contains the commit with this sequence. If the replica is closed before, throws
+   * the reason.
+   */
   async reached(sequence: number): Promise<void> {
     while (this.mark.sequence < sequence) {
       if (this.mark.isClosed) throw this.mark.endReason ?? storeClosed()

@@ -14,13 +14,18 @@ import { COMMIT } from '#store/redis/scripts/scripts.ts'
 import { DamagedStoreError } from '#store/redis/link/damaged-store-error.ts'
 
 /**
- * Rows that the call itself contains. A larger commit is staged, so that no single command blocks the server
- * because of its size.
+ * Maximum number of rows in the call itself. The rows of a larger commit are staged in several commands, so
+ * that no single command blocks the server because of its size.
  */
 export const CALL_ROWS_MAX = 500
-/** How long staged rows wait for their commit, in seconds: longer than any sender retries. */
+/**
+ * Time in seconds after which staged rows expire. It is longer than the time for which a sender retries its
+ * commit.
+ */
 const STAGED_SECONDS = 120
-/** Limits of one command that stages rows: items, and bytes without the last item. */
+/**
+ * Limits of one command that stages rows: the number of items, and the size of the items except the last one.
+ */
 const STAGED_ITEMS_MAX = 2_000
 const STAGED_BYTES_MAX = 4_194_304
 
@@ -40,8 +45,8 @@ export type ScriptOutcome =
       readonly kind: 'committed'
       readonly sequence: number
       /**
-       * Name of a lost key that held no part of the current state, so that the script creates it again; null
-       * if none was lost.
+       * Name of a key that Redis lost and that the script created again, because the key contained no part of
+       * the current state. Null if no such key was lost.
        */
       readonly lostKey: string | null
     }
@@ -81,8 +86,8 @@ export class CommitCall {
    * Makes the call. `knownSequence` is null if the commit has never been sent; otherwise it is the newest
    * sequence that the sender knew when it sent the commit first. Throws the errors of the link,
    * `UnstagedError`, `STORE_RESET` if the ledger has another epoch now, `DamagedStoreError`, and
-   * `STORE_UNAVAILABLE` if it can no longer be determined whether an earlier call made the commit. Except for
-   * the last case and a missing response, a throw means that nothing was committed.
+   * `STORE_UNAVAILABLE` if it can no longer be determined whether an earlier call made the commit. If the
+   * method throws, nothing was committed, with two exceptions: this last case, and a missing response.
    */
   async make(link: RedisLink, knownSequence: number | null): Promise<ScriptOutcome> {
     const { epoch, keys, logEntriesMax, ground } = this.#settings
@@ -110,8 +115,8 @@ export class CommitCall {
   }
 
   /**
-   * Stages the rows in a new list for each attempt, because an earlier attempt can have staged a part of
-   * them.
+   * Stages the rows. Each attempt uses a new list, because an earlier attempt might have staged only some of
+   * the rows.
    */
   async #stage(link: RedisLink): Promise<string> {
     this.#attempt += 1

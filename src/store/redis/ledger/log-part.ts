@@ -8,8 +8,8 @@
  *     b  previous commit id, if the log begins with this commit because the former log was lost
  *     n, s  number and sum of rows after the commit (`row-tally.ts`), in the last part, if they are kept
  *
- * The last part makes the commit. Parts without a last part come from a script that could not continue: they
- * are ignored, and the next commit follows them under the same sequence.
+ * The commit is made when its last part is in the stream. If a script could not continue, the stream contains
+ * parts without a last part. Readers ignore these parts, and the next commit uses the same sequence.
  */
 import { decodeChanges } from '#store/keyspace/change-codec.ts'
 import { assert } from '#model/assert.ts'

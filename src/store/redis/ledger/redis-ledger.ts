@@ -1,6 +1,6 @@
 /**
- * The ledger of one environment in Redis. It contains little logic, because the script that commits also
- * decides.
+ * The ledger of one environment in Redis. It contains little logic, because the Lua script of a commit also
+ * checks whether the commit is accepted.
  *
  * A commit whose response is lost is sent again under its id until its outcome is known. The feed reads the
  * stream from the position of its reader; a published message only indicates that there might be more.
@@ -26,13 +26,16 @@ import { SILENT, type StoreLog } from '#store/store-log.ts'
 import { decodeStoredRow } from './stored-row.ts'
 
 /**
- * Version of the contents of the keys. Must be incremented if an earlier release could not read what this one
- * writes.
+ * Version of the contents of the keys. It must be incremented if earlier releases cannot read the keys that
+ * this release writes.
  */
 const FORMAT = '1'
 /** Rows requested in one step of a scan: about a millisecond of the server's time. */
 const SCAN_ROWS = 1_000
-/** How long a commit is repeated and awaited, before its sender receives an unknown outcome. */
+/**
+ * How long a commit is awaited and sent again. After this time, its sender receives an error that states an
+ * unknown outcome.
+ */
 export const COMMIT_MS_MAX = 10_000
 /** Maximum time until a feed without a response tries again. */
 const READ_AGAIN_MS = 200
@@ -91,7 +94,8 @@ export class RedisLedger implements Ledger {
 
   /**
    * Throws `EmptyStoreError` if there is no epoch and none may begin, `INVALID_INPUT` if another release
-   * wrote it, `DamagedStoreError` if a part of it is lost, and the errors of the link.
+   * wrote the epoch in a format that this release does not read, `DamagedStoreError` if a part of it is lost,
+   * and the errors of the link.
    */
   static async open(options: RedisLedgerOptions): Promise<RedisLedger> {
     const { position } = await look(options, options.mayBegin ? crypto.randomUUID() : '')
@@ -100,8 +104,8 @@ export class RedisLedger implements Ledger {
 
   /**
    * Opens the ledger at the position of a local replica, without a request to Redis. The first read or commit
-   * checks that this is the epoch of Redis. It throws the errors of `open`, or `STORE_RESET` if another epoch
-   * has replaced it.
+   * checks that Redis still has this epoch. That read or commit throws the errors of `open`, or `STORE_RESET`
+   * if another epoch has replaced this one.
    */
   static resume(options: Omit<RedisLedgerOptions, 'mayBegin'>, position: Position): RedisLedger {
     return new RedisLedger({ ...options, mayBegin: false }, position, false)
@@ -182,8 +186,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Throws `DamagedStoreError` if the rows that were read are not those that commits wrote up to that
-   * position. The ledger is then marked as damaged, for every node.
+   * Throws `DamagedStoreError` if the rows that were read differ from the rows that commits wrote up to this
+   * position. In that case, also marks the ledger as damaged, so that every node learns of the damage.
    */
   async verify({ rowCount, account, position }: LedgerState, rows: RowTally): Promise<void> {
     if (account === null) return
@@ -191,7 +195,10 @@ export class RedisLedger implements Ledger {
     await this.#verify(position.epoch, account.since, account.sum, rows.sum, isCounted ? '1' : '0')
   }
 
-  /** Marks the ledger, for every node, as one with unreadable rows. Throws `DamagedStoreError`. */
+  /**
+   * Records that the ledger contains unreadable rows, so that every node learns of the damage. Throws
+   * `DamagedStoreError`.
+   */
   async refuseUnreadable(): Promise<never> {
     await this.#verify(this.epoch, '', '', '', 'unreadable')
     // If no error was thrown, the rows belonged to an epoch that has been replaced.
@@ -209,8 +216,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Makes a commit that is based on a view at the position `ground`. Also detects a rewind to before that
-   * position: the commit is then rejected with `STORE_RESET`.
+   * Makes a commit that is based on a view at the position `ground`. If the epoch was rewound to a position
+   * before `ground`, rejects the commit with `STORE_RESET`.
    */
   async commitOn(ground: Position | null, commit: Commit): Promise<Revision> {
     this.#assertOpen()
@@ -227,7 +234,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Throws `DamagedStoreError` for an unreadable row. The ledger is then marked as damaged, for every node.
+   * Throws `DamagedStoreError` for an unreadable row. In that case, also marks the ledger as damaged, so that
+   * every node learns of the damage.
    */
   async *rows(): AsyncIterable<readonly Row[]> {
     const scan = (cursor: string): Promise<RedisReply> => {
@@ -256,8 +264,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * The commits after a position. If the position contains a commit id, the feed also detects a rewind to
-   * before that position, and throws `STORE_RESET`.
+   * The commits after a position. If the position contains a commit id, the feed also detects that the epoch
+   * was rewound to an earlier position, and throws `STORE_RESET`.
    */
   feed(after: Position): LogFeed {
     return this.#follow(after, { isReplay: false })
@@ -365,7 +373,7 @@ export class RedisLedger implements Ledger {
       if (!isEnd) throw error
     }
     await this.#readState()
-    // The lost data can have been restored between the two reads.
+    // The lost data might have been restored since the first read.
     return log.read()
   }
 

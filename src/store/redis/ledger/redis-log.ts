@@ -1,7 +1,7 @@
 /**
  * Reads the log in Redis for one reader. Each read includes the entry at the current position, and compares
- * its commit id with the known one: an epoch that was rewound and continued looks the same in every other
- * respect.
+ * its commit id with the known one: only this id shows that an epoch was rewound and then continued with
+ * other commits.
  */
 import type { Revision } from '#model/revision.ts'
 import { feedFailure } from '#store/embedded/log-feed.ts'
@@ -19,7 +19,7 @@ import {
 import type { RedisKeys } from '#store/redis/link/redis-keys.ts'
 import type { RedisLink, RedisReply } from '#store/redis/link/redis-link.ts'
 
-/** Stream entries in one response: more than the parts of the largest commit. */
+/** Maximum number of stream entries in one response. It exceeds the number of parts of the largest commit. */
 const ENTRIES_PER_READ = 256
 /**
  * Stream entries in one response for a replay whose position is known: the entry at the position, and the
@@ -37,7 +37,7 @@ export class RedisLog {
   readonly #keys: RedisKeys
   readonly #epoch: string
   readonly #isReplay: boolean
-  /** Whether a commit has been read, so that the current position has one entry. */
+  /** Whether a commit has been read. If so, `#part` identifies the entry at the current position. */
   #isPlaced = false
   #sequence: number
   /** The last part of the commit at the position, so that its other parts need not be read again. */
@@ -45,8 +45,8 @@ export class RedisLog {
   #id: Uint8Array | null
 
   /**
-   * A replay reads one commit at a time, because there can be many replays, and each holds in memory what it
-   * has read.
+   * A replay reads one commit at a time, because there can be many replays, and each holds in memory the
+   * commits that it has read.
    */
   constructor(link: RedisLink, keys: RedisKeys, after: Position, { isReplay = false } = {}) {
     this.#link = link
@@ -62,7 +62,7 @@ export class RedisLog {
    * `STORE_RESET`, `REVISION_TOO_OLD`, and the errors of the link.
    */
   async read(): Promise<readonly LogEntry[]> {
-    // Requested before the log: if the epoch is replaced afterwards, the log shows that.
+    // This is requested before the log, so that the log reflects a later replacement of the epoch.
     const meta = this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence', 'id')
     const count = this.#isReplay && this.#isPlaced ? ENTRIES_PER_STEP : ENTRIES_PER_READ
     const log = this.#range(`${this.#sequence}-${this.#part}`, count)
@@ -83,8 +83,8 @@ export class RedisLog {
   }
 
   /**
-   * Checks that the entry at the current position is the one that was read there. The head lags behind the
-   * log while a commit is incomplete.
+   * Checks that the entry at the current position is the same one as in the previous read. The entry itself
+   * is compared and not the head, because the head lags behind the log while a commit is incomplete.
    */
   #compare(last: StreamEntry): void {
     const id = commitIdOf(last)

@@ -1,8 +1,8 @@
 /**
- * Detects servers that evict keys when they are full. An evicted key is lost data. A ledger never requests
- * eviction, but a server that evicts other keys also evicts these. A start rejects such a server unless the
- * operator allows it. A running node checks this again after each connection and once per hour, and logs a
- * warning.
+ * Detects servers that evict keys when they are full. An evicted key is lost data. A ledger does not need
+ * eviction, but a server that evicts the keys of other programs can also evict these keys. A start rejects
+ * such a server unless the operator allows it. A running node checks this again after each connection and
+ * once per hour, and logs a warning.
  */
 import { Cluster } from 'ioredis'
 import { AuthzError } from '#model/errors.ts'

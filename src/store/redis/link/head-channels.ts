@@ -1,8 +1,8 @@
 /**
  * Receives notifications of new commits: one connection subscribes to the channels of all environments.
- * Notifications can be lost, and are lost during every interruption; listeners are notified when that might
- * have happened. If Redis rejects the channels of a running node, all notifications are lost until it accepts
- * them again.
+ * Notifications can be lost, and are always lost while the connection is interrupted. `onDoubt` reports that
+ * a notification might have been lost. If Redis rejects the channels of a running node, all notifications are
+ * lost until it accepts them again.
  */
 import { Cluster } from 'ioredis'
 import type { RedisClient } from './redis-client.ts'
@@ -40,9 +40,9 @@ export class HeadChannels {
   }
 
   /**
-   * Subscribes now, and again after every interruption. If Redis rejects the first channel of a process,
-   * throws the same error as `RedisLink`: a start must fail if permissions are missing. A later rejection is
-   * logged.
+   * Subscribes immediately, and again after every interruption. If Redis rejects the first channel of a
+   * process, throws the same error as `RedisLink`: a start must fail if permissions are missing. A later
+   * rejection is logged.
    */
   async listen(channel: string, listener: HeadListener): Promise<void> {
     this.#listeners.set(channel, listener)
@@ -87,8 +87,8 @@ export class HeadChannels {
   }
 
   /**
-   * Returns false if there is no connection: the channels are then subscribed to when the next one is made.
-   * Throws the rejection of Redis.
+   * Subscribes to the channels. Returns false if there is no connection. In that case, the next connection
+   * subscribes to them. Throws the rejection of Redis.
    */
   async #subscribe(channels: readonly string[]): Promise<boolean> {
     if (this.#client.status !== 'ready' || channels.length === 0) return false

@@ -24,7 +24,7 @@ export class OngoingFailure {
     this.#options = options
   }
 
-  /** The reason; null while nothing fails. */
+  /** Reason of the failure. Null while the operation does not fail. */
   get reason(): string | null {
     return this.#reason
   }

@@ -15,14 +15,14 @@ export type RedisClient = Redis | Cluster
 const RECONNECT_MS_MIN = 50
 const RECONNECT_MS_MAX = 2_000
 /**
- * A server that sends nothing for this long while a response is due counts as gone. Longer than any command
- * takes.
+ * If a server sends nothing for this long while a response is due, it counts as unreachable. Every command
+ * takes less time than this.
  */
 const SILENCE_MS_MAX = 5_000
 const CONNECT_MS_MAX = 3_000
 /**
- * How often a cluster is queried for its slots, in addition to the times when a node reports that a slot has
- * moved.
+ * Interval at which a cluster is queried for its slots. It is also queried when a node reports that a slot
+ * has moved.
  */
 const SLOTS_REFRESH_MS = 5_000
 
@@ -85,13 +85,13 @@ function clientOf(address: RedisAddress, connectionName: string): RedisClient {
 }
 
 const EVERY_CONNECTION = {
-  // A script might have run although its response was lost. Therefore the client must not repeat it. The
-  // sender sends it again in a form that states that it is a repetition.
+  // A script might have run although its response was lost. Therefore the client must not repeat the command.
+  // The sender repeats it instead and marks it as a repetition.
   autoResendUnfulfilledCommands: false,
-  // With the option above, the client would leave commands without a response pending forever. With 0, they
-  // fail when the connection fails.
+  // Because of the previous option, commands without a response would stay pending forever. With 0 retries,
+  // they fail when the connection fails.
   maxRetriesPerRequest: 0,
-  // For the same reason, the client queues nothing: the sender knows whether there is a connection.
+  // For the same reason, the client must not queue commands. The sender waits for a connection itself.
   enableOfflineQueue: false,
   // Responses use the same protocol and are binary, whichever other protocols the server supports.
   protocol: 2,
@@ -100,9 +100,11 @@ const EVERY_CONNECTION = {
   // The client would send `CLIENT SETINFO`. That command is not needed, and some compatible servers do not
   // support it.
   disableClientInfo: true,
-  // A subscriber must also search for missed commits, so it subscribes again itself.
+  // The client does not subscribe again after an interruption. The subscriber does this itself, because it
+  // must also search for missed commits.
   autoResubscribe: false,
-  // The server is a replica that was the primary until recently: connect again, to the new primary.
+  // Such an error means that the server was the primary until recently and is a replica now. The client must
+  // reconnect to the new primary.
   reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   retryStrategy: reconnectPauseMs,
 } as const satisfies RedisOptions
@@ -136,7 +138,7 @@ function clusterOf(
     clusterRetryStrategy: reconnectPauseMs,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
     slotsRefreshTimeout: CONNECT_MS_MAX,
-    // Otherwise, the client would repeat a command that might have run, without notice.
+    // With another value, the client would silently repeat a command that might have run.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
   })

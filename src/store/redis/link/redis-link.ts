@@ -71,8 +71,8 @@ export class RedisLink {
       return await this.send('EVALSHA', script.sha, keys.length, ...keys, ...args)
     } catch (error) {
       if (!isForgotten(error)) throw error
-      // `EVAL` sends the script text and makes the server cache it. With separate commands, the server could
-      // lose the script in between.
+      // `EVAL` sends the script text, runs the script and makes the server cache it. If one command loaded
+      // the script and another command ran it, the server could lose the script in between.
       return this.send('EVAL', script.text, keys.length, ...keys, ...args)
     }
   }
@@ -82,11 +82,11 @@ export class RedisLink {
   }
 
   /**
-   * Waits until another attempt is worthwhile: until a connection exists, but at most `withinMs`. Never
+   * Waits until another attempt can succeed: until a connection exists, or until `withinMs` is over. Never
    * resolves immediately. `attempt` is the number of consecutive earlier attempts.
    */
   async recovered(withinMs: number, attempt = 0): Promise<void> {
-    // If there is a connection, the server replied "not now".
+    // If there is a connection, the server replied that it cannot process commands at the moment.
     const againMs = this.isReady ? pauseMs(attempt, AGAIN_MS, AGAIN_MS_MAX) : withinMs
     await this.#nextConnection.made(Math.min(withinMs, againMs))
   }
