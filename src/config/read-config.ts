@@ -69,7 +69,7 @@ export function readConfig(
   return Object.freeze(config)
 }
 
-/** Messages about settings that contradict each other. */
+/** Returns messages about settings that contradict each other. */
 function contradictions(config: Config): string[] {
   const found = []
   if (config.apiKey !== null && config.apiKey === config.adminApiKey) {
@@ -93,7 +93,7 @@ function read(name: string, row: SettingKind<unknown>, environment: Environment)
   return value === undefined ? row.fallback() : row.parse(value)
 }
 
-/** Message about a variable that is not a setting. Null if the variable can be ignored. */
+/** Returns a message about a variable that is not a setting, or null if the variable can be ignored. */
 function strangeness(name: string): string | null {
   if (KNOWN.includes(name)) return null
   const isOwn = name.startsWith(OWN_PREFIX)

@@ -7,14 +7,14 @@ import { utf8Text } from '#model/text/utf8-text.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Name of the second variable, which contains the path of a file with the secret. */
+/** Returns the name of the second variable, which contains the path of a file with the secret. */
 export function fileName(secret: string): string {
   return `${secret}_FILE`
 }
 
 /**
- * Text of the secret. Undefined if neither variable is set. Throws an `Error` if both variables are set or if
- * the file cannot be read. The message of the error never contains the secret.
+ * Returns the text of the secret. Returns undefined if neither variable is set. Throws an `Error` if both
+ * variables are set or if the file cannot be read. The message of the error never contains the secret.
  */
 export function secretText(name: string, environment: Environment): string | undefined {
   const [value, file] = [environment[name], environment[fileName(name)]]
@@ -25,7 +25,9 @@ export function secretText(name: string, environment: Environment): string | und
   return contentOf(fileName(name), file)
 }
 
-/** Content of the file. A line break at the end is removed, because editors and `echo` append one. */
+/**
+ * Returns the content of the file. A line break at the end is removed, because editors and `echo` append one.
+ */
 function contentOf(name: string, file: string): string {
   try {
     return utf8Text(readFileSync(file)).replace(/\r?\n$/, '')

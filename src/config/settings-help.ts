@@ -5,7 +5,7 @@ import type { SettingKind } from './setting-kinds.ts'
 
 const INDENT = '    '
 
-/** Text of the help. `width` is the maximum length of a line. */
+/** Returns the text of the help. `width` is the maximum length of a line. */
 export function settingsHelp(width: number): string {
   const rows = Object.entries<SettingKind<unknown>>(settings).map(
     ([name, { shownDefault, meaning, isSecret }]) => {

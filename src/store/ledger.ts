@@ -74,7 +74,7 @@ export interface LogEntry {
 }
 
 export interface Ledger {
-  /** Revision of the newest durable commit. */
+  /** Returns the revision of the newest durable commit. */
   head(): Promise<Revision>
 
   /**
@@ -93,14 +93,15 @@ export interface Ledger {
   commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision>
 
   /**
-   * All rows in any order, in batches, for a first load; a row can occur twice. Rows written in the meantime
-   * might or might not be included; the iteration ends regardless of them. Throws `STORE_CLOSED` if the
-   * ledger closes before the end: the rows delivered so far are then incomplete.
+   * Yields all rows for a first load, in batches and in any order. A row can occur twice. Rows that are
+   * written during the iteration might or might not be included, and do not delay its end. Throws
+   * `STORE_CLOSED` if the ledger closes before the end: the rows delivered so far are then incomplete.
    */
   rows(): AsyncIterable<readonly Row[]>
 
   /**
-   * The commits after `after`, exclusive and in order: first those in the log, then each new one.
+   * Yields the commits that follow the revision `after`, in order: first the commits in the log, then each
+   * new one.
    *
    * Ends normally when the consumer stops or the ledger closes. Throws `REVISION_TOO_OLD` if the log no
    * longer contains the commit after `after`, or after the position of a slow consumer. Throws `STORE_RESET`

@@ -13,13 +13,13 @@ const MARK = new TextEncoder().encode('snapshot')
 
 export interface SnapshotPlace {
   readonly directory: string
-  /** The mark that was set last; null if there is none. */
+  /** Returns the mark that was set last, or null if there is none. */
   mark(): string | null
   /** Resolves when it is durable. Throws `STORE_CLOSED` if the view is no longer in use. */
   setMark(mark: string): Promise<void>
 }
 
-/** Location in the directory of the tables; null for tables that are not in a directory. */
+/** Returns the location in the directory of the tables, or null for tables that are not in a directory. */
 export function snapshotPlaceIn(tables: Tables): SnapshotPlace | null {
   const { directory } = tables
   if (directory === null) return null

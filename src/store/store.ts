@@ -23,7 +23,7 @@ export interface EnvironmentStore {
    */
   whenListed(): Promise<void>
   /**
-   * Location for data derived from the current view; null if there is none. The property returns the same
+   * Returns the location for data derived from the current view, or null if there is none. Returns the same
    * object until the tables of the view are replaced.
    */
   snapshotPlace(): SnapshotPlace | null
@@ -84,14 +84,14 @@ export interface Store {
    */
   discardCopies(options: { readonly except: ReadonlySet<string> }): void
   /**
-   * Location of the tables of an environment that is not open, so that another thread can fill them; null if
-   * they can be filled only through the ledger.
+   * Returns the location of the tables of an environment that is not open, so that another thread can fill
+   * them, or null if they can be filled only through the ledger.
    */
   directoryOf(id: string): string | null
   /**
-   * How long the view of that environment might have missed commits of other nodes, in milliseconds. Without
-   * an id, the maximum of all environments. 0 for an environment that is not open, and for a store that no
-   * other node writes to.
+   * Returns how long the view of that environment might have missed commits of other nodes, in milliseconds.
+   * Without an id, returns the maximum of all environments. Returns 0 for an environment that is not open,
+   * and if no other node writes to the store.
    */
   stalenessMs(environmentId?: string): number
   /**
@@ -104,7 +104,10 @@ export interface Store {
    * store confirms.
    */
   isEmptied(): boolean
-  /** Number of times that an epoch was replaced while a view followed it, since the store was opened. */
+  /**
+   * Returns the number of times that an epoch was replaced while a view followed it, since the store was
+   * opened.
+   */
   replacedHistories(): number
   /**
    * Stops waiting for shared ledgers. Callers of commits with an unknown outcome receive an error that states

@@ -29,8 +29,9 @@ export interface RangeOptions {
 export interface Table {
   get(key: Uint8Array): Uint8Array | undefined
   /**
-   * Entries in key order. The consumer can stop at any time; the iterator might or might not see concurrent
-   * writes. The iterator must be finished or stopped: otherwise it retains old pages until `close`.
+   * Returns the entries in key order. The consumer can stop at any time; the iterator might or might not see
+   * concurrent writes. The consumer must finish or stop the iterator. Otherwise, the iterator retains old
+   * pages until `close`.
    */
   range(options: RangeOptions): Iterable<TableEntry>
   /** Puts an entry. Allowed only inside `Tables.write`. */
@@ -77,8 +78,8 @@ export interface Tables {
    */
   readonly directory: string | null
   /**
-   * The table of that name, created if it is missing. Always the same object for one name. Must not be called
-   * inside `write`.
+   * Returns the table of that name, created if it is missing. Returns the same object for the same name. Must
+   * not be called inside `write`.
    */
   table(name: string): Table
   /**

@@ -64,32 +64,38 @@ export interface ScanOptions {
 export interface View {
   /** The current view: this one, or the one that replaced it when all rows were replaced. */
   readonly present: View
-  /** Sequence of the newest commit in the view. */
+  /** Returns the sequence of the newest commit in the view. */
   sequence(): number
   get(key: Uint8Array): Row | undefined
-  /** The `created` values of the rows of a list, in order. Costs a tenth of reading the rows. */
+  /**
+   * Returns the `created` values of the rows of a list, in order. This costs a tenth of the time for reading
+   * the rows.
+   */
   places(list: ListName, options?: ScanOptions): Iterable<number>
-  /** Rows of a list, in creation order. */
+  /** Returns the rows of a list, in creation order. */
   scan(list: ListName, options?: ScanOptions): Iterable<Row>
-  /** Number of rows in a counted list; 0 for one that is not counted. O(1). */
+  /** Returns the number of rows in a counted list, or 0 for one that is not counted. O(1). */
   count(list: ListName): number
 
   // The following methods are for loads, which must work before the lists are built.
 
   /**
-   * All rows that exist at the beginning, in creation order and in batches. A row that is overwritten in the
-   * meantime has its state at the time of its batch. Rows that are added during the iteration are not
+   * Returns all rows that exist at the beginning, in creation order and in batches. A row that is overwritten
+   * in the meantime has its state at the time of its batch. Rows that are added during the iteration are not
    * included. Otherwise a load might never end while commits continue.
    */
   batches(): Iterable<readonly Row[]>
   /**
-   * Rows whose keys begin with these bytes, in key order. O(log n + rows read). For some kinds of rows, the
-   * keys are built together with the lists. Until then, the method throws `NOT_READY` for these kinds; loads
-   * do not read them by key.
+   * Returns the rows whose keys begin with these bytes, in key order. O(log n + rows read). For some kinds of
+   * rows, the keys are built together with the lists. Until then, the method throws `NOT_READY` for these
+   * kinds; loads do not read them by key.
    */
   beginningWith(prefix: Uint8Array): Iterable<Row>
 
-  /** The view as of this moment, for reads that take so long that commits change the view in the meantime. */
+  /**
+   * Returns the view as of this moment, for reads that take so long that commits change the view in the
+   * meantime.
+   */
   snapshot(): ViewSnapshot
 }
 

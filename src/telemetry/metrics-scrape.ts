@@ -29,7 +29,7 @@ export class Metrics {
     return this.#threads
   }
 
-  /** All metrics in the Prometheus text format. O(endpoints called + environments). */
+  /** Returns all metrics in the Prometheus text format. O(endpoints called + environments). */
   async text(): Promise<string> {
     this.#text ??= import('./metrics-text.ts').then(
       ({ MetricsText }) => new MetricsText(this.#sources, this.#namesEnvironments),

@@ -41,7 +41,7 @@ export interface RecentSources {
   stalenessMs(): number
   /** Milliseconds since 1970. */
   now(): number
-  /** Milliseconds of a clock that never goes backward. */
+  /** Returns the milliseconds of a clock that never goes backward. */
   elapsedMs(): number
 }
 
@@ -77,7 +77,7 @@ export class FiguresRecorder {
     if (this.#timer) clearInterval(this.#timer)
   }
 
-  /** Samples of the last fifteen minutes, in ascending order of time. */
+  /** Returns the samples of the last fifteen minutes, in ascending order of time. */
   samples(): FiguresSample[] {
     const from = this.#sources.elapsedMs() - KEPT_MS
     return this.#samples.filter(({ elapsedMs }) => elapsedMs >= from).map(({ sample }) => sample)

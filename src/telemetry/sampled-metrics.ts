@@ -30,15 +30,15 @@ export interface EnvironmentStatus {
 export interface MetricSources {
   /** Environments that have an index. */
   environments(): Iterable<EnvironmentFigures>
-  /** All environments. */
+  /** Returns all environments. */
   environmentStates(): Iterable<EnvironmentStatus>
   /** Whether `/ready` returns 200. */
   isReady(): boolean
   /** Whether `/fresh` returns 200. */
   isFresh(): boolean
-  /** Number of times that another history has replaced the history of the store. */
+  /** Returns the number of times that another history has replaced the history of the store. */
   replacedHistories(): number
-  /** Number of management requests that have no response yet. */
+  /** Returns the number of management requests that have no response yet. */
   managementInFlight(): number
   /** Version of the running release. */
   readonly version: string

@@ -85,19 +85,19 @@ function isSizedLate({ by = {} }: CountedRow): boolean {
   return Object.values(by).some(values => values === 'endpoints' || values === 'limits')
 }
 
-/** Offset of a label value within the cells of a metric that has a single label. */
+/** Returns the offset of a label value within the cells of a metric that has a single label. */
 function placeOf(name: CountedName, label: string): number {
   const { by }: CountedRow = COUNTED_METRICS[name]
   const [values] = Object.values(by ?? {})
   return (values as readonly string[]).indexOf(label)
 }
 
-/** Number of cells per combination of label values. */
+/** Returns the number of cells per combination of label values. */
 function cellsOf({ bounds }: CountedRow): number {
   return bounds ? bounds.length + 2 : 1
 }
 
-/** Offset of the first cell of each metric, and the total number of cells. */
+/** Returns the offset of the first cell of each metric, and the total number of cells. */
 function layoutOf(limitCount: number, endpointsMax: number) {
   const sizes: Readonly<Record<LateValues, number>> = {
     endpoints: 1 + endpointsMax,
@@ -259,12 +259,15 @@ export class ThreadCounters {
     cells[row + bounds.length + 1]! += value
   }
 
-  /** Current value of a counter or a gauge. If the metric has a label, the value of the cell for `label`. */
+  /**
+   * Returns the current value of a counter or a gauge. If the metric has a label, returns the value of the
+   * cell for `label`.
+   */
   read<Name extends CountedName>(name: Name, label?: LabelOf<Name>): number {
     return this.#cells[this.#at[name] + (label === undefined ? 0 : placeOf(name, label))]!
   }
 
-  /** Number of event-loop delays in each bucket of the delay metric. */
+  /** Returns the number of event-loop delays in each bucket of the delay metric. */
   loopDelays(): number[] {
     const from = this.#at.loopDelaySeconds
     const { length } = COUNTED_METRICS.loopDelaySeconds.bounds
@@ -292,7 +295,7 @@ export class ThreadCounters {
     }
   }
 
-  /** All metrics with their current values. Endpoints without requests are omitted. */
+  /** Returns all metrics with their current values. Endpoints without requests are omitted. */
   metrics(thread: string): CountedMetric[] {
     return ROWS.map(([name, row]) => ({
       name: row.name,

@@ -103,8 +103,8 @@ export class Tracing {
 }
 
 /**
- * Attributes of the span of a request. The query is not included, because it can contain attributes of users.
- * All attributes are set when the span starts, because the sampler decides at that time.
+ * Returns the attributes of the span of a request. The query is not included, because it can contain
+ * attributes of users. All attributes are set when the span starts, because the sampler decides at that time.
  */
 function attributesOf(route: TracedRoute | null, { method, path, headers }: TracedRequest): Attributes {
   const attributes: Attributes = {

@@ -29,8 +29,8 @@ export const completionCommand: Command = ({ usage, description }, parser, run) 
   )
 
 /**
- * Command that runs this program. It contains the path of the current runtime, because the `node` in `PATH`
- * could be too old.
+ * Returns the command that runs this program. It contains the path of the current runtime, because the `node`
+ * in `PATH` could be too old.
  */
 function thisProgram(): string[] {
   const entry = new URL('bin/verdict.js', import.meta.resolve('#package.json'))

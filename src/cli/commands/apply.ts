@@ -147,8 +147,8 @@ function plannedSteps(
 }
 
 /**
- * All texts in the file. For texts such as `type:key`, the key alone is also included. The result contains
- * every name in the environment to which the file refers. O(file).
+ * Returns all texts in the file. For texts such as `type:key`, the key alone is also included. The result
+ * contains every name in the environment to which the file refers. O(file).
  */
 function mentionedTexts(file: unknown): ReadonlySet<string> {
   const texts = new Set<string>()

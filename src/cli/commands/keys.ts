@@ -124,7 +124,9 @@ function scopeOf({ object_type, project_id, environment_id, project, environment
     : `${environment ?? environment_id} of project ${ofProject}`
 }
 
-/** Creator of a key. Null if the service created the key or did not record the creator. */
+/**
+ * Returns the creator of a key. Returns null if the service created the key or did not record the creator.
+ */
 function maker({ created_by: by }: ApiKey): string | null {
   return by ? (by.name ?? by.api_key_id ?? 'ADMIN_API_KEY') : null
 }

@@ -20,8 +20,8 @@ export interface PlaceNames {
 }
 
 /**
- * Keys of those given projects, and of their environments, that the caller's key can access. Sends one or
- * more requests for the list of projects, and one or more for each project.
+ * Returns the keys of those given projects, and of their environments, that the caller's key can access.
+ * Sends one or more requests for the list of projects, and one or more for each project.
  */
 export async function namesOfPlaces(api: Api, projectIds: Iterable<string>): Promise<PlaceNames> {
   const projects = new Map((await projectsIn(api)).map(({ id, key }) => [id, key]))
@@ -33,7 +33,7 @@ export async function namesOfPlaces(api: Api, projectIds: Iterable<string>): Pro
   return { projects, environments }
 }
 
-/** Elements of all pages of a list whose response is a plain array. */
+/** Returns the elements of all pages of a list whose response is a plain array. */
 async function allOf<Schema extends TSchema>(api: Api, list: Schema, path: string): Promise<Static<Schema>> {
   const all: unknown[] = []
   for (let page = 1; ; page += 1) {

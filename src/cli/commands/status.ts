@@ -62,7 +62,7 @@ async function readiness(api: Api): Promise<boolean> {
   return true
 }
 
-/** Release of the service; null if it does not report one. */
+/** Returns the release of the service, or null if it does not report one. */
 async function versionOf(api: Api): Promise<string | null> {
   const { status, body } = await api.send('GET', '/healthy')
   return status === 200 && Check(Health, body) ? (body.version ?? null) : null

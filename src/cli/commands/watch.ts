@@ -98,7 +98,7 @@ interface WatchedChange {
 
 const KIND_WIDTH = 27
 
-/** One line of text for a change. */
+/** Formats a change as one line of text. */
 function lineOf({ kind, time, cause, operation, item, removed_with: removed = {} }: WatchedChange): string {
   const [noun] = kind.split('.')
   const along = Object.entries(removed).map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`)

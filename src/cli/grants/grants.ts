@@ -76,7 +76,7 @@ export function grantText({ holder, isGroup, role, instance, tenant }: Grant): s
   return `${isGroup ? 'group ' : ''}${holder}: ${role} ${where}`
 }
 
-/** The grant as JSON output. */
+/** Returns the grant as JSON output. */
 export function shownGrant({ holder, isGroup, role, instance, tenant }: Grant) {
   const where = instance ? { resource_instance: formatInstanceReference(instance) } : { tenant }
   return { ...(isGroup ? { group: holder } : { user: holder }), role, ...where }

@@ -96,7 +96,7 @@ export async function unknownInGrant(
   return sentences.filter(text => text !== null)
 }
 
-/** The name of a group can be given with or without its type. */
+/** Like `unknownFact`, for a group. The name of the group can be given with or without its type. */
 async function unknownGroup(api: Api, list: string, name: string): Promise<string | null> {
   const { status } = await api.send('GET', `${list}/${encodeURIComponent(name)}`)
   if (status !== 404) return null
@@ -150,7 +150,7 @@ async function found<Schema extends TSchema>(
   return (result as { readonly key: string }).key === key ? result : null
 }
 
-/** First keys in a list that contain the given text. */
+/** Returns the first keys in a list that contain the given text. */
 async function namesIn(api: Api, list: string, text: string): Promise<string[]> {
   const search = text === '' ? '' : `&search=${encodeURIComponent(text)}`
   const path = `${list}${list.includes('?') ? '&' : '?'}per_page=${PAGE_SIZE}${search}`

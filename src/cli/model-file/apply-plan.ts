@@ -60,8 +60,8 @@ export async function applyPlan(
 }
 
 /**
- * Warnings in a response. If only some elements of a bulk operation caused the warning, the response contains
- * their indexes.
+ * Returns the warnings in a response. If only some elements of a bulk operation caused the warning, the
+ * response contains their indexes.
  */
 export function warningsOf({ warning, body }: ApiAnswer, batch: readonly StepRequest[]): StepWarning[] {
   if (warning === null) return []
@@ -72,7 +72,7 @@ export function warningsOf({ warning, body }: ApiAnswer, batch: readonly StepReq
   })
 }
 
-/** Body for one request, or for the bulk operation that performs several requests. */
+/** Returns the body for one request, or for the bulk operation that performs several requests. */
 export function requestBody(calls: readonly PlannedRequest[]): unknown {
   const bodies = calls.map(({ body }) => body)
   const bulk = calls[0]?.bulk

@@ -66,7 +66,10 @@ function isAboveItself(key: string, sets: ReadonlyMap<string, KnownSet>): boolea
   return false
 }
 
-/** Resource to which a set is limited. It is specified in the set itself or in one of its ancestors. */
+/**
+ * Returns the resource to which a set is limited. It is specified in the set itself or in one of its
+ * ancestors.
+ */
 function limitOf(key: string, sets: ReadonlyMap<string, KnownSet>): string | null {
   const seen = new Set<string>()
   for (let at: string | null = key; at !== null && !seen.has(at);) {

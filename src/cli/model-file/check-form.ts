@@ -134,7 +134,7 @@ interface SchemaNode {
   readonly description?: string
 }
 
-/** The part of the schema to which an error refers. */
+/** Returns the part of the schema to which an error refers. */
 function schemaAt(path: string): SchemaNode {
   const steps = path.split('/').slice(1)
   return steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], ModelFile) as SchemaNode
@@ -167,7 +167,7 @@ function typeMessage(source: ModelSource, location: ValuePath, types: ReadonlySe
   return `expected ${possible.join(' or ')}, got ${shown(source, location)}${hint}`
 }
 
-/** Short description of the value at a location. */
+/** Returns a short description of the value at a location. */
 function shown(source: ModelSource, location: ValuePath): string {
   const value = valueAt(source, location)
   if (value === null || value === undefined) return 'nothing'

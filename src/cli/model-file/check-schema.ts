@@ -28,8 +28,8 @@ export function checkTenantRoles(roles: LocatedValue, check: NameCheck): void {
 }
 
 /**
- * The type at the other end of a relation must be declared. A type that is only used for groups is not
- * sufficient, because the service creates such a type after the relations.
+ * Checks the type at the other end of a relation: it must be declared. A type that is only used for groups is
+ * not sufficient, because the service creates such a type after the relations.
  */
 function checkRelationEnd(end: LocatedValue, check: NameCheck): void {
   const { types } = check.known

@@ -17,7 +17,7 @@ import {
   type ExpiresAt,
 } from './environment-state.ts'
 
-/** Desired state of a model file. */
+/** Returns the desired state of a model file. */
 export function desiredState(model: Model): EnvironmentState {
   const state = new EnvironmentState()
   const put = <Value>(
@@ -83,7 +83,7 @@ function desiredResource(resource: ModelResource, key: string): ResourceState {
 
 type DerivationEntries = NonNullable<NonNullable<ModelRole['granted_to']>['users_with_role']>
 
-/** Entries of `inherited_roles` for one role, converted to the form of `granted_to`. */
+/** Returns the entries of `inherited_roles` for one role, converted to the form of `granted_to`. */
 function inheritedEntries(
   role: string,
   relations: Readonly<Record<string, string>>,

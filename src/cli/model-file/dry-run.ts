@@ -64,9 +64,9 @@ export async function performDryRun(
 }
 
 /**
- * The current model, and the current facts that the file mentions and that depend on no other facts. Facts
- * that connect other facts, such as role assignments, are omitted. If the tests need such a fact, the file
- * contains it.
+ * Returns the current model, and the current facts that the file mentions and that depend on no other facts.
+ * Facts that connect other facts, such as role assignments, are omitted. If the tests need such a fact, the
+ * file contains it.
  */
 function mentionedOf(
   current: EnvironmentState,

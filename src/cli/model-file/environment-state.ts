@@ -134,7 +134,7 @@ export function assignmentName({
   return JSON.stringify([user, role, resource_instance ?? null, resource_instance ? null : tenant])
 }
 
-/** Name of a rule. Two equal rules have the same name. */
+/** Returns the name of a rule. Two equal rules have the same name. */
 export function ruleName({ user_set, permission, resource_set }: RuleState): string {
   return JSON.stringify([user_set, permission, resource_set])
 }

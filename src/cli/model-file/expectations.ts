@@ -71,7 +71,7 @@ function searchAbout(
   return search(api, part, { ...rest, type, key })
 }
 
-/** One check for each combination of the given users, actions and resources. */
+/** Returns one check for each combination of the given users, actions and resources. */
 function singlesOf({ user, action, resource, ...rest }: Question): SingleQuestion[] {
   return [user]
     .flat()
@@ -108,7 +108,7 @@ async function decisionOutcome(
   }
 }
 
-/** Description of the attributes and the context of a check. */
+/** Describes the attributes and the context of a check. */
 function attributesText({ attributes = {}, context }: AttributesAndContext): string {
   const parts = Object.entries({ ...attributes, context }).filter(([, values]) => values !== undefined)
   return parts.length === 0

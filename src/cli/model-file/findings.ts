@@ -19,8 +19,8 @@ export const FINDINGS_MAX = 100
 const NAMES_TOLD_MAX = 8
 
 /**
- * Suggestion for a message: `; did you mean "viewer"?`, or a list of the valid names if there are only a few.
- * Returns an empty text if there is no suggestion.
+ * Returns a suggestion for a message: `; did you mean "viewer"?`, or a list of the valid names if there are
+ * only a few. Returns an empty text if there is no suggestion.
  */
 export function suggestion(given: string, names: Iterable<string>): string {
   const all = [...names]

@@ -28,7 +28,7 @@ export class LocatedValue {
     return this.at(key).value !== undefined
   }
 
-  /** Entries of a map. */
+  /** Returns the entries of a map. */
   entries(): [key: string, value: LocatedValue][] {
     return Object.entries(this.#map ?? {}).map(([key, value]) => [
       key,
@@ -36,7 +36,7 @@ export class LocatedValue {
     ])
   }
 
-  /** Elements of a list. */
+  /** Returns the elements of a list. */
   items(): LocatedValue[] {
     return Array.isArray(this.value)
       ? this.value.map((item, index) => new LocatedValue(item, [...this.location, index]))
@@ -44,14 +44,14 @@ export class LocatedValue {
   }
 
   /**
-   * Name at this location. The location contains either the name as a text, or a map that contains the name
-   * under `key`.
+   * Returns the name at this location. The location contains either the name as a text, or a map that
+   * contains the name under `key`.
    */
   named(key: string): LocatedValue {
     return this.isMap ? this.at(key) : this
   }
 
-  /** Elements of a list, or the value itself if it is not a list. */
+  /** Returns the elements of a list, or the value itself if it is not a list. */
   each(): LocatedValue[] {
     return Array.isArray(this.value) ? this.items() : [this]
   }

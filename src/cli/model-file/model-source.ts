@@ -90,7 +90,10 @@ export class ModelSource {
     return new ModelFileError(problemText(this.name, this.#lines, [...others, ...placed]))
   }
 
-  /** Text of an unquoted value to which YAML gives another type, such as `007`. Null for all other values. */
+  /**
+   * Returns the text of an unquoted value to which YAML gives another type, such as `007`. Returns null for
+   * all other values.
+   */
   unquotedText(location: ValuePath): string | null {
     const node = this.#nodeAt(location)
     return isScalar(node) && node.type === Scalar.PLAIN && typeof node.value !== 'string' && node.source
@@ -99,8 +102,8 @@ export class ModelSource {
   }
 
   /**
-   * Offset of the value at the end of the path. If the value is missing, returns the offset of the map or
-   * list that should contain it.
+   * Returns the offset of the value at the end of the path. If the value is missing, returns the offset of
+   * the map or list that should contain it.
    */
   #offsetOf(location: ValuePath, isAboutKey: boolean): number {
     for (let length = location.length; length > 0; length -= 1) {
@@ -147,7 +150,7 @@ function problemText(name: string, lines: LineCounter, problems: readonly Proble
   return [...distinct.slice(0, FINDINGS_MAX), ...(more > 0 ? [`${name}: and ${more} more`] : [])].join('\n')
 }
 
-/** Text of a key as it is written in the file. Null if the key is not a scalar. */
+/** Returns the text of a key as it is written in the file. Returns null if the key is not a scalar. */
 function keyText(key: unknown, document: Document.Parsed): string | null {
   const node = isAlias(key) ? key.resolve(document) : key
   if (!isScalar(node)) return null

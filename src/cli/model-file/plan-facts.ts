@@ -148,8 +148,8 @@ const GROUP_PARTS = ['members', 'groups', 'roles'] as const
 type GroupPart = (typeof GROUP_PARTS)[number]
 
 /**
- * Request that adds a part to a group. The request that removes the part has the same path and the method
- * `DELETE`. The path is relative to that of the group.
+ * Returns the request that adds a part to a group. The request that removes the part has the same path and
+ * the method `DELETE`. The path is relative to that of the group.
  */
 function partRequest(tenant: string, part: GroupPart, item: string) {
   switch (part) {
@@ -168,7 +168,7 @@ function partRemoval(group: string, tenant: string, part: GroupPart, item: strin
   return { phase: PHASES.factRemovals, method: 'DELETE', base: 'schema', path, body }
 }
 
-/** Field of a request body with the expiration time. */
+/** Returns the fields of a request body that contain the expiration time. */
 function expiryOf(expiresAt: ExpiresAt) {
   return expiresAt === null ? {} : { expires_at: expiresAt }
 }
@@ -223,8 +223,8 @@ interface GrantPlan<There> {
 }
 
 /**
- * Steps that give a grant the expiration time `until`. The list is empty if the grant already has this time.
- * If the grant in the file has expired, the step removes the existing grant.
+ * Returns the steps that give a grant the expiration time `until`. The list is empty if the grant already has
+ * this time. If the grant in the file has expired, the step removes the existing grant.
  */
 function granted<There extends { readonly expiresAt: ExpiresAt }>(
   there: There | undefined,

@@ -110,7 +110,7 @@ export function setDetails(
   return added.length + removed.length === 0 ? [] : [`${name}: ${[...added, ...removed].join(', ')}`]
 }
 
-/** JSON with sorted members. Null, an absent value and an empty map have the same result. */
+/** Returns JSON with sorted members. Null, an absent value and an empty map have the same result. */
 function canonical(value: unknown): string {
   return JSON.stringify(value ?? {}, (_name, part: unknown) =>
     isObject(part)

@@ -70,7 +70,7 @@ export function resultOf<Schema extends TSchema>(
   return answer.body
 }
 
-/** Error for a key that the service does not accept. */
+/** Creates the error for a key that the service does not accept. */
 export function keyRefused(answer: ApiAnswer): ApiError {
   return new ApiError(`${messageOf(answer)}; check the API key in --key, VERDICT_KEY or VERDICT_KEY_FILE`)
 }
@@ -84,7 +84,7 @@ export function foreignAnswer(asked: string): ApiError {
 /** Recognizes an error message that is sent as text: a single line that is not HTML. */
 const SENTENCE = /^(?!\s*<)[^\n]{1,500}\n?$/
 
-/** Message of an error response, in any of the formats of the service. */
+/** Returns the message of an error response, in any of the formats of the service. */
 export function messageOf({ status, body }: ApiAnswer): string {
   if (typeof body === 'string' && SENTENCE.test(body)) return body.trim()
   if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message)
@@ -93,7 +93,7 @@ export function messageOf({ status, body }: ApiAnswer): string {
     : `status ${status}`
 }
 
-/** Message of an error response, without the title of the error. */
+/** Returns the message of an error response, without the title of the error. */
 function reasonOf(answer: ApiAnswer): string {
   const message = messageOf(answer)
   const { body } = answer
@@ -101,7 +101,7 @@ function reasonOf(answer: ApiAnswer): string {
   return message.startsWith(title) ? message.slice(title.length) : message
 }
 
-/** The body as JSON if it is valid JSON, otherwise as text. */
+/** Returns the body as JSON if it is valid JSON, otherwise as text. */
 export function bodyOf(text: string): unknown {
   if (text === '') return undefined
   try {
@@ -112,8 +112,8 @@ export function bodyOf(text: string): unknown {
 }
 
 /**
- * Text of a `Warning` header. The header consists of a code, an agent and a quoted text. Null if there is no
- * such header.
+ * Returns the text of a `Warning` header. The header consists of a code, an agent and a quoted text. Returns
+ * null if there is no such header.
  */
 export function warningOf(header: string | null | undefined): string | null {
   const text = bodyOf(/^\d+ \S+ (".*")$/.exec(header ?? '')?.[1] ?? '')

@@ -21,14 +21,14 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** Message for a defect, including the stack. */
+/** Returns the message for a defect, including the stack. */
 export function defectMessage(error: unknown): string {
   return `verdict: a defect of Verdict itself: ${inspect(error)}\n`
 }
 
 /**
- * Message for a system call that failed on a file. If the error has no path or its code is rare, returns the
- * original message.
+ * Returns the message for a system call that failed on a file. If the error has no path or its code is rare,
+ * returns the original message.
  */
 export function fileMessage(error: Error): string {
   const { code = '', path } = error as NodeJS.ErrnoException

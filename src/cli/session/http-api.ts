@@ -118,8 +118,8 @@ async function* unspoiled(
 }
 
 /**
- * Reason of a failed connection, in words that help the user. The messages of the underlying libraries
- * describe internals.
+ * Returns the reason of a failed connection, in words that help the user. The messages of the underlying
+ * libraries describe internals.
  */
 function reasonOf(error: unknown, url: URL): string {
   const { code = '', message } = error as NodeJS.ErrnoException

@@ -81,8 +81,8 @@ export class Session {
   }
 
   /**
-   * Client for decisions. The service makes a decision in the environment of the key. Throws `ApiError` if
-   * the options select another environment, because the decision would not apply to it.
+   * Returns the client for decisions. The service makes a decision in the environment of the key. Throws
+   * `ApiError` if the options select another environment, because the decision would not apply to it.
    */
   async decisions(): Promise<HttpApi> {
     const { project, env } = this.#options
@@ -93,10 +93,9 @@ export class Session {
   }
 
   /**
-   * Project and environment for paths. The options select them. Without the options, they are the project and
-   * the environment of the key. If the key is not limited to one environment, the options are required,
-   * because commands that replace or remove data must not guess. Throws `UsageError` if a required option is
-   * missing.
+   * Returns the project and environment for paths. The options select them. Without the options, they are
+   * those of the key. If the key is not limited to one environment, the options are required, because
+   * commands that replace or remove data must not guess. Throws `UsageError` if a required option is missing.
    */
   async place(): Promise<string> {
     const { project, env } = this.#options
@@ -113,8 +112,8 @@ export class Session {
   }
 
   /**
-   * Key or ID of the project. An option selects it. Without this option, it is the project of the key. Throws
-   * `UsageError` if the key is not limited to one project.
+   * Returns the key or ID of the project. An option selects the project. Without this option, it is the
+   * project of the key. Throws `UsageError` if the key is not limited to one project.
    */
   async project(): Promise<string> {
     const named =
@@ -123,7 +122,7 @@ export class Session {
     return named
   }
 
-  /** Path of the environment below `/v2/projects/`. */
+  /** Returns the path of the environment below `/v2/projects/`. */
   async environmentPath(): Promise<string> {
     return (await this.place()).replace('/', '/envs/')
   }

@@ -251,7 +251,7 @@ export class ListBuild {
   }
 }
 
-/** Name of the list of an entry; shares memory with it. */
+/** Returns the name of the list of an entry. The name shares memory with the entry. */
 function nameIn(entry: Uint8Array): ListName {
   return entry.subarray(0, entry.length - CREATED_BYTES)
 }

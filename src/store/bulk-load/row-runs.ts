@@ -73,7 +73,7 @@ export class RowRuns {
     if (last.created >= 0) yield last
   }
 
-  /** The bytes are valid until the next row. */
+  /** Yields the rows of all runs. The bytes of a row are valid until the next row is requested. */
   *#merged(): Iterable<StoredRow> {
     const runs = Array.from({ length: this.#runs }, (_, number) => new RunReader(this.#path(number)))
     try {

@@ -42,8 +42,8 @@ export class CommitLog {
   }
 
   /**
-   * Sequence of the commit with this id. Undefined if the log does not contain the commit or no longer
-   * contains it.
+   * Returns the sequence of the commit with this id. Returns undefined if the log does not contain the commit
+   * or no longer contains it.
    */
   sequenceOf(id: Uint8Array): number | undefined {
     const stored = this.#commits.get(id)

@@ -74,7 +74,7 @@ export function laterDecoded(revision: Revision, bytes: Uint8Array): LogEntry {
   }
 }
 
-/** Commit id of an encoded entry. O(1). */
+/** Returns the commit id of an encoded entry. O(1). */
 export function entryId(bytes: Uint8Array): Uint8Array {
   return viewOf(bytes, 1, BODY_START)
 }

@@ -209,7 +209,7 @@ function entryOf({ id, changes }: HandedCommit, revision: Revision, log: CommitL
   }
 }
 
-/** The two reasons for which a feed cannot continue from its position. */
+/** Creates the error for one of the two reasons for which a feed cannot continue from its position. */
 export function feedFailure(
   code: 'STORE_RESET' | 'REVISION_TOO_OLD',
   epoch: string,

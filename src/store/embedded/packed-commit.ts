@@ -85,7 +85,7 @@ export function unpackCommit({ id, items, changes }: PackedCommit) {
   return { id, require, delete: removed, put, changes: all }
 }
 
-/** Buffers that are transferred to the other thread. */
+/** Returns the buffers that must be transferred to the other thread. */
 export function buffersOf({ items, changes }: PackedCommit): ArrayBuffer[] {
   return [...items, ...changes].map(({ buffer }) => buffer as ArrayBuffer)
 }

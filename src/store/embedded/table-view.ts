@@ -82,7 +82,7 @@ export class TableView implements View {
     return stored && decodeRow(decodeCreated(created), stored)
   }
 
-  /** Generation of the row with that key. */
+  /** Returns the generation of the row with that key. */
   createdOf(key: Uint8Array): number | undefined {
     const created = this.#keys.get(key)
     return created && decodeCreated(created)
@@ -287,7 +287,7 @@ function listEnd(list: ListName): Uint8Array {
   return key
 }
 
-/** First key after all keys with that prefix; null if no key can follow them. */
+/** Returns the first key after all keys with that prefix, or null if no key can follow them. */
 function endOfPrefix(prefix: Uint8Array): Uint8Array | null {
   const last = prefix.findLastIndex(byte => byte < 0xff)
   if (last < 0) return null
@@ -327,7 +327,7 @@ class ListChanges {
     this.#of(list).count += by
   }
 
-  /** Number of rows in a counted list, including the changes of the commit so far. */
+  /** Returns the number of rows in a counted list, including the changes of the commit so far. */
   countOf(list: ListName): number {
     return this.#of(list).count
   }
@@ -341,12 +341,12 @@ class ListChanges {
     return this.#unrepresented.size > 0 && this.#unrepresented.has(textOf(list))
   }
 
-  /** Lists that no row represents any more, whether or not they have remaining rows. */
+  /** Returns the lists that no row represents any more, whether or not they have remaining rows. */
   unrepresented(): Iterable<Unrepresented> {
     return this.#unrepresented.values()
   }
 
-  /** Counts that differ from the stored ones. */
+  /** Yields the counts that differ from the stored ones. */
   *all(): Iterable<ListCount> {
     for (const known of this.#byName.values()) if (known.count !== known.before) yield known
   }

@@ -125,7 +125,7 @@ function readHead(bytes: Buffer) {
   return { generation, lineage, previousEndBytes: null }
 }
 
-/** Payload of the record at that offset; null if there is no intact record. */
+/** Returns the payload of the record at that offset, or null if there is no intact record. */
 function payloadAt(bytes: Buffer, at: number): Buffer | null {
   const end = recordEnd(bytes, at)
   if (end === null) return null
@@ -133,7 +133,10 @@ function payloadAt(bytes: Buffer, at: number): Buffer | null {
   return crc32(payload) === bytes.readUInt32BE(at + 4) ? payload : null
 }
 
-/** End of the record at that offset according to its length; null if the length is not possible. */
+/**
+ * Returns the end of the record at that offset according to its length, or null if the length is not
+ * possible.
+ */
 function recordEnd(bytes: Buffer, at: number): number | null {
   const start = at + RECORD_HEAD_BYTES
   if (start > bytes.length) return null
@@ -149,7 +152,7 @@ function isOf(payload: Buffer | null, generation: number): payload is Buffer {
   return payload !== null && generationOf(payload) === generation
 }
 
-/** The batch note at the beginning of a payload; null if the payload does not begin with one. */
+/** Returns the batch note at the beginning of a payload, or null if the payload does not begin with one. */
 function noteIn(payload: Buffer) {
   const note = payload.subarray(GENERATION_BYTES)
   if (note[0] !== TABLE_NAME || note[1] !== BATCH) return null
@@ -158,7 +161,10 @@ function noteIn(payload: Buffer) {
   return { lineage, previousEndBytes: isFirst ? note.readUIntBE(3 + LINEAGE_BYTES, 6) : null }
 }
 
-/** Number of intact records after the damaged one at that offset, found by the lengths of the records. */
+/**
+ * Returns the number of intact records after the damaged one at that offset, found by the lengths of the
+ * records.
+ */
 function countBeyond(bytes: Buffer, damagedAt: number, generation: number): number {
   let count = 0
   for (let at = recordEnd(bytes, damagedAt); at !== null; at = recordEnd(bytes, at)) {

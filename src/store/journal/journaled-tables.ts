@@ -486,7 +486,7 @@ export class JournaledTables implements Tables {
   }
 }
 
-/** The message is for the operator. */
+/** Creates the error. Its message is for the operator. */
 function damagedJournal(directory: string, gap: string): AuthzError {
   const what = `acknowledged changes in ${directory} are lost: ${gap}`
   const message = `${what}. Restore a backup of that directory, or delete journal-0 and journal-1 there to open it without their changes`

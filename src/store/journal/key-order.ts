@@ -55,7 +55,9 @@ export class RowKeyOrder {
     this.level = count
   }
 
-  /** Last array that begins at or below the key; the first one if there is none. O(log n). */
+  /**
+   * Returns the last array that begins at or below the key, or the first array if there is none. O(log n).
+   */
   #runOf(key: Uint8Array): number {
     let low = 0
     let high = this.#runs.length
@@ -67,7 +69,7 @@ export class RowKeyOrder {
     return Math.max(0, low - 1)
   }
 
-  /** Index of the first number whose key is not below `key`. O(log n). */
+  /** Returns the index of the first number whose key is not below `key`. O(log n). */
   #placeIn(run: readonly number[], key: Uint8Array): number {
     let low = 0
     let high = run.length

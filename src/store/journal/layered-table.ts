@@ -71,7 +71,7 @@ export class LayeredTable {
     }
   }
 
-  /** Changes of all layers in the order of their keys; for each key, the newest one. */
+  /** Yields the newest change of each key in any layer, in the order of the keys. */
   *#changes(
     layers: readonly Layer[],
     start: Uint8Array,
@@ -133,7 +133,7 @@ export class LayeredTable {
     }
   }
 
-  /** Key of the stored entry at `offset` from the start. */
+  /** Returns the key of the stored entry at `offset` from the start. */
   #storedAt(offset: number, start: Uint8Array, end: Uint8Array | null): Uint8Array | null {
     for (const { key } of this.#stored.range({ start, ...(end && { end }), offset })) return key
     return null

@@ -131,7 +131,7 @@ export class Memtable {
     return changes
   }
 
-  /** Bytes of the segment between two offsets. They do not change any more. */
+  /** Returns the bytes of the segment between two offsets. These bytes do not change any more. */
   bytes(start: number, end: number): Uint8Array {
     return this.#bytes.subarray(start, end)
   }
@@ -153,7 +153,8 @@ export class Memtable {
   }
 
   /**
-   * Value of the key as of the first `upTo` changes. Null if it was removed; undefined if it has no change.
+   * Returns the value of the key after the first `upTo` changes. Returns null if the entry was removed, and
+   * undefined if it has no change.
    */
   get(table: number, key: Uint8Array, upTo: number): Uint8Array | null | undefined {
     const change = this.#find(table, key, upTo)
@@ -272,14 +273,14 @@ export class Memtable {
     return length - key.length
   }
 
-  /** Key of a change. Shares memory with the arena. */
+  /** Returns the key of a change. The key shares memory with the arena. */
   #keyOf(change: number): Uint8Array {
     const offset = this.#offsets[change]!
     const start = offset + CHANGE_HEAD_BYTES
     return this.#bytes.subarray(start, start + this.#bytes.readUInt16BE(offset + 1))
   }
 
-  /** Value of a change, as a copy; null if the change is a removal. */
+  /** Returns the value of a change, as a copy, or null if the change is a removal. */
   #valueOf(change: number): Uint8Array | null {
     const offset = this.#offsets[change]!
     const length = this.#bytes.readUInt32BE(offset + 3)

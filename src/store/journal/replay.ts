@@ -49,7 +49,7 @@ export async function beginLineage(tables: Tables, lineage: Uint8Array): Promise
   await tables.write(() => putMark(table, lineage, 0))
 }
 
-/** The last segment that the tables contain; null if the tables never had a journal. */
+/** Returns the last segment that the tables contain, or null if the tables never had a journal. */
 export function levelOf(tables: Tables): Level | null {
   const mark = tables.table(TABLE).get(MARK)
   if (mark === undefined) return null

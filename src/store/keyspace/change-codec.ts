@@ -43,7 +43,7 @@ function changeOf(stored: StoredObject): Change {
   return { ...others, expiresAt: until } as Change
 }
 
-/** The change as a list of values; null if it must be stored as an object. */
+/** Returns the change as a list of values, or null if it must be stored as an object. */
 function packed(change: Change): Packed | null {
   // The list has no positions for these members.
   if (change.id !== undefined || change.took !== undefined) return null

@@ -17,9 +17,9 @@ export type DeadIds = Pick<ReadonlySet<string>, 'has' | 'size'>
 const pendingOf = new WeakMap<View, PendingDeadIds>()
 
 /**
- * The ids that pending purges name now; the next call updates the returned object. O(ids of purges that were
- * added or finished since the last call for that view). If there are none, as usual, the call costs one
- * comparison of a counter.
+ * Returns the ids that pending purges name now; the next call updates the returned object. O(ids of purges
+ * that were added or finished since the last call for that view). If there are none, as usual, the call costs
+ * one comparison of a counter.
  */
 export function pendingDeadIds(view: View): DeadIds {
   const { present } = view
@@ -128,7 +128,7 @@ export class JoinedDeadIds implements DeadIds {
   }
 }
 
-/** The ids that these rows of purges name. */
+/** Returns the ids that these rows of purges name. */
 export function deadIdsIn(purges: Iterable<Row>): Set<string> {
   const dead = new Set<string>()
   for (const row of purges) for (const id of decodeAs('purge', row).deadIds) dead.add(id)

@@ -62,12 +62,12 @@ const ID_FIELDS: Readonly<Partial<Record<RecordKind, readonly string[]>>> = Obje
   Object.entries(DEPENDENCES).map(([kind, ofKind]) => [kind, Object.keys(ofKind)]),
 )
 
-/** The fields in which records of the kind have the ids of entities they depend on. */
+/** Returns the fields in which records of the kind have the ids of entities they depend on. */
 export function idFieldsOf(kind: RecordKind): readonly string[] {
   return ID_FIELDS[kind] ?? []
 }
 
-/** The lists of all dependents of an entity. */
+/** Returns the lists of all dependents of an entity. */
 export function listsOfDependants(kind: Depended, id: string): ListName[] {
   return ALL.flatMap(({ on, list }) => ([on].flat().includes(kind) ? [list(id)] : []))
 }

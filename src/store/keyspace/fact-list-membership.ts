@@ -151,7 +151,10 @@ function named(name: FactListName | undefined): PlacedList | null {
   return placed(of, head, ids)
 }
 
-/** Lists that every fact of that kind is in, without the lists in which one fact represents others. */
+/**
+ * Returns the lists that every fact of that kind is in, without the lists in which one fact represents
+ * others.
+ */
 function ownLists(kind: FactKind, isOnInstance: boolean, ends: boolean): OwnList[] {
   const representing = new Set(Object.values(FACT_LISTS).map(({ representedIn }) => representedIn))
   return Object.entries(FACT_LISTS).flatMap(([name, list]): OwnList[] => {
@@ -207,7 +210,7 @@ const OF_KIND_BYTE: ReadonlyMap<number, ListsOfKind> = new Map(
   Object.entries(OF_KIND).map(([kind, lists]) => [KIND_BYTES[kind as FactKind], lists]),
 )
 
-/** Entries according to the table. The caller provides the names of the lists from the ids. */
+/** Returns the entries according to the table. The caller provides the names of the lists from the ids. */
 function entriesWith(
   { ofKind }: ListsOfKind,
   lists: readonly OwnList[],
@@ -229,7 +232,7 @@ function entriesWith(
   return entries
 }
 
-/** Lists of a fact. */
+/** Returns the lists of a fact. */
 export function entriesOfFact(record: RecordOf<FactKind>): ListEntry[] {
   const ofKind = OF_KIND[record.kind]
   const isOnInstance = record.kind === 'assignment' && record.instanceId !== null

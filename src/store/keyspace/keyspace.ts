@@ -88,17 +88,17 @@ export const rowKeys = {
   removedEnvironment: (id: string) => joinIds(KIND_BYTES['removed-environment'], [id]),
 }
 
-/** First byte of the keys of a kind. */
+/** Returns the first byte of the keys of a kind. */
 export function recordsBegin(kind: RecordKind): number {
   return KIND_BYTES[kind]
 }
 
-/** The caller's key of a user, from the key of the row. */
+/** Returns the caller's key of a user, from the key of the row. */
 export function userKeyOf(key: Uint8Array): string {
   return decoder.decode(key.subarray(1))
 }
 
-/** Id and caller's key of a type, without decoding the rest of its row. */
+/** Returns the id and caller's key of a type, without decoding the rest of its row. */
 export function typeNamedIn(row: { readonly key: Uint8Array; readonly value: Uint8Array }) {
   return { id: readUuid(row.value, ID_START), key: decoder.decode(row.key.subarray(1)) }
 }
@@ -108,7 +108,7 @@ export function idBytes(id: string): Uint8Array {
   return uuidToBytes(id)
 }
 
-/** Key of a record of any kind. */
+/** Returns the key of a record of any kind. */
 export function rowKeyOf(record: StoredRecord): Uint8Array {
   switch (record.kind) {
     case 'type':
@@ -189,19 +189,19 @@ export const lists = {
   usersWithoutRoles: (): ListName => Uint8Array.of(USERS_WITHOUT_ROLES_LIST),
 }
 
-/** The list that contains every record of its kind. Built-in types have a separate list. */
+/** Returns the list that contains every record of its kind. Built-in types have a separate list. */
 function kindListOf(record: StoredRecord): ListName {
   const isBuiltIn = record.kind === 'type' && isBuiltInTypeKey(record.key)
   return isBuiltIn ? lists.builtInTypes() : lists.all(record.kind)
 }
 
-/** Lists of a record, except `byId`. */
+/** Returns the lists of a record, except `byId`. */
 function entriesOf(record: StoredRecord): ListEntry[] {
   if (record.kind === 'assignment' || record.kind === 'tuple') return entriesOfFact(record)
   return [counted(kindListOf(record)), ...partsOf(record)]
 }
 
-/** Lists of the records that belong to the same entity. */
+/** Returns the lists of the records that belong to the same entity. */
 function partsOf(record: StoredRecord): ListEntry[] {
   switch (record.kind) {
     case 'role':
@@ -266,7 +266,7 @@ const FOUND_BY_ID: ReadonlySet<RecordKind> = new Set<RecordKind>([
 
 export const listRule: ListRule = row => factEntries(row) ?? recordEntries(row)
 
-/** Lists of a row, derived from the decoded record. `factEntries` must return the same. */
+/** Returns the lists of a row, derived from the decoded record. `factEntries` must return the same. */
 export function recordEntries(row: Parameters<ListRule>[0]): ListEntry[] {
   const record = decodeRecord(row)
   const entries = entriesOf(record)

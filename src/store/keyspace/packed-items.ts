@@ -51,7 +51,7 @@ export class PackedItems {
     this.#ranks[index] = rank
   }
 
-  /** Bytes of an item; shares memory with this object. */
+  /** Returns the bytes of an item. They share memory with this object. */
   bytes(index: number): Uint8Array {
     return this.#part(index, 0, this.#lengths[index]!)
   }
@@ -65,9 +65,9 @@ export class PackedItems {
   }
 
   /**
-   * Indices of the items sorted by key; items with equal keys are sorted by rank, and then by insertion.
-   * Groups of items are sorted by four bytes at a time, as numbers. Bytes that the whole group shares are
-   * skipped. O(bytes in which keys differ).
+   * Returns the indices of the items sorted by key; items with equal keys are sorted by rank, and then by
+   * insertion. Groups of items are sorted by four bytes at a time, as numbers. Bytes that the whole group
+   * shares are skipped. O(bytes in which keys differ).
    */
   byKey(): Uint32Array {
     const order = this.#indices()
@@ -121,7 +121,7 @@ export class PackedItems {
     return common < shortest ? common : null
   }
 
-  /** Four bytes of a key as a number, as if zeros followed the key. */
+  /** Returns four bytes of a key as a number. Bytes after the end of the key count as zero. */
   #word(index: number, at: number): number {
     const chunk = this.#chunkOf(index)
     const key = this.#keyAt(index)
@@ -151,7 +151,7 @@ export class PackedItems {
     }
   }
 
-  /** Indices of the items sorted by rank. */
+  /** Returns the indices of the items sorted by rank. */
   byRank(): Uint32Array {
     const indices = this.#indices()
     if (this.#isInRankOrder()) return indices
@@ -209,7 +209,7 @@ export class PackedItems {
     return this.#chunks[Math.floor(this.#places[index]! / CHUNK_BYTES)]!
   }
 
-  /** Offset of the key of an item in its chunk. */
+  /** Returns the offset of the key of an item in its chunk. */
   #keyAt(index: number): number {
     return (this.#places[index]! % CHUNK_BYTES) + this.#keyStarts[index]!
   }

@@ -224,7 +224,7 @@ const KEY_IDS = {
 /** Kinds that are identified by the ids in their key. */
 export type FactKind = keyof typeof KEY_IDS
 
-/** Offset of the id of that name in the key of a fact. */
+/** Returns the offset of the id of that name in the key of a fact. */
 export function idInKey<Kind extends FactKind>(kind: Kind, id: (typeof KEY_IDS)[Kind][number]): number {
   const index = (KEY_IDS[kind] as readonly string[]).indexOf(id)
   assert(index >= 0, `the key of a ${kind} has no ${id}`)
@@ -346,8 +346,8 @@ const NUMBER_BYTES: Readonly<Record<number, number>> = {
 }
 
 /**
- * Offset of the tenant's id in the value of a fact, after the fact's own id and its time; null if there is
- * none.
+ * Returns the offset of the tenant's id in the value of a fact, after the fact's own id and its time, or null
+ * if there is none.
  */
 export function tenantIn(value: Uint8Array): number | null {
   const numberAt = ID_START + UUID_BYTES
@@ -358,7 +358,7 @@ export function tenantIn(value: Uint8Array): number | null {
   return value[head] === BYTES_8 && value[head + 1] === UUID_LENGTH ? head + 2 : null
 }
 
-/** Whether an assignment is on an instance; null if the value is not in the usual form. */
+/** Returns whether an assignment is on an instance, or null if the value is not in the usual form. */
 export function hasInstance(value: Uint8Array, tenantAt: number): boolean | null {
   const head = value[tenantAt + UUID_BYTES]
   if (head === NIL) return false
@@ -378,7 +378,7 @@ export interface FactFields {
   readonly expiresAt: number | null
 }
 
-/** Fields of a fact from the bytes of its row; null if the value is not in the usual form. */
+/** Returns the fields of a fact from the bytes of its row, or null if the value is not in the usual form. */
 export function factFields({
   key,
   value,
@@ -399,7 +399,7 @@ export function hasExpiry(key: Uint8Array, value: Uint8Array): boolean {
   return value[0] !== (key[0] === KIND_BYTES.assignment ? LASTING_ASSIGNMENT : LASTING_TUPLE)
 }
 
-/** Expiration time of a fact, from the bytes of its row; null if it does not expire. */
+/** Returns the expiration time of a fact, from the bytes of its row, or null if it does not expire. */
 export function expiresAtOf({
   key,
   value,
@@ -416,7 +416,7 @@ const ARRAY_HEAD = 0x90
 const LASTING_ASSIGNMENT = ARRAY_HEAD + FIELDS.assignment.length - 1
 const LASTING_TUPLE = ARRAY_HEAD + FIELDS.tuple.length - 1
 
-/** Reads a time in the form that msgpack uses for times after 1970; null for another form. */
+/** Reads a time in the form that msgpack uses for times after 1970. Returns null for any other form. */
 function numberIn(value: Uint8Array, at: number): number | null {
   if (value[at] !== FLOAT_64) return null
   for (let index = 0; index < 8; index += 1) FLOAT_BYTES[7 - index] = value[at + 1 + index]!

@@ -68,12 +68,12 @@ export function decodeRow(created: number, bytes: Uint8Array): Row {
   }
 }
 
-/** Key in a stored row; shares memory with it. */
+/** Returns the key in a stored row. The key shares memory with the row. */
 export function keyOf(bytes: Uint8Array): Uint8Array {
   return viewOf(bytes, ROW_KEY_START, ROW_KEY_START + bytes[0]! * 256 + bytes[1]!)
 }
 
-/** Bytes as a plain `Uint8Array` on the same memory, for any subclass. */
+/** Returns the bytes as a plain `Uint8Array` on the same memory, for any subclass. */
 export function viewOf(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
 }

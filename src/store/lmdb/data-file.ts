@@ -124,7 +124,7 @@ function unavailable(message: string): AuthzError {
   return new AuthzError('STORE_UNAVAILABLE', message)
 }
 
-/** The meta at that position; null if there is none. */
+/** Returns the meta at that position, or null if there is none. */
 function metaAt(file: File, position: number): Meta | null {
   const bytes = read(file, position, META_BYTES)
   if (bytes === null || bytes.readUInt32LE(MAGIC_AT) !== MAGIC) return null
@@ -154,7 +154,7 @@ function isWhole(file: File, meta: Meta): boolean {
   return free === missing
 }
 
-/** Runs of unreferenced pages; null for a page that cannot be read. */
+/** Yields the runs of unreferenced pages. Yields null for a page that cannot be read. */
 function* freePages(
   file: File,
   { freeRoot, pageBytes }: Meta,
@@ -171,7 +171,7 @@ function* freePages(
   }
 }
 
-/** Nodes of a page, each as the bytes from its head to the end of the page. */
+/** Yields the nodes of a page, each as the bytes from its head to the end of the page. */
 function* nodesOf(page: Buffer): Iterable<Buffer> {
   const count = page.readUInt16LE(20) >> 1
   for (let index = 0; index < count; index += 1) {
@@ -182,7 +182,10 @@ function* nodesOf(page: Buffer): Iterable<Buffer> {
   }
 }
 
-/** The list of pages in a node, stored in the node or in overflow pages; null if it is not in the file. */
+/**
+ * Returns the list of pages in a node, stored in the node or in overflow pages, or null if it is not in the
+ * file.
+ */
 function listOf(file: File, node: Buffer, pageBytes: number): Buffer | null {
   const bytes = node.readUInt32LE(0)
   const data = node.subarray(NODE_HEAD_BYTES + node.readUInt16LE(6))
@@ -210,14 +213,17 @@ function* runsIn(list: Buffer | null): Iterable<{ readonly from: number; readonl
   }
 }
 
-/** Bytes at that position; null if the file is too short. */
+/** Returns the bytes at that position, or null if the file is too short. */
 function read({ descriptor, bytes }: File, position: number, length: number): Buffer | null {
   if (!Number.isSafeInteger(position) || position + length > bytes) return null
   const buffer = Buffer.alloc(length)
   return readSync(descriptor, buffer, 0, length, position) === length ? buffer : null
 }
 
-/** Boot id in the form that lmdb-js records: its first digits. 0 if the system has none. */
+/**
+ * Returns the boot id in the form that lmdb-js records: its first digits. Returns 0 if the system has no boot
+ * id.
+ */
 function presentBootId(): bigint {
   try {
     const digits = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').split('-', 1)[0]

@@ -22,8 +22,8 @@ export function cannotWrite(directory: string, cause: unknown): AuthzError {
 }
 
 /**
- * The reason in words. The free space is checked, because lmdb reports an incomplete write to a full disk as
- * an I/O error.
+ * Returns the reason in words. The free space is checked, because lmdb reports an incomplete write to a full
+ * disk as an I/O error.
  */
 function reasonOf(directory: string, cause: unknown): string {
   if (isFull(directory)) return 'no space is left on the disk of the data directory'

@@ -198,7 +198,7 @@ class LmdbTable implements Table {
     this.#transaction = transaction
   }
 
-  /** The same table in the state that the transaction sees. */
+  /** Returns the same table in the state that the transaction sees. */
   at(transaction: Transaction): LmdbTable {
     return new LmdbTable(this.#database, this.#access, transaction)
   }

@@ -9,8 +9,8 @@ const SOME_MIN = 2
 const SOME_MAX = 256
 
 /**
- * Entries from `start` to `end` (exclusive). The iterator might or might not see writes to keys after its
- * current position.
+ * Yields the entries from `start` to `end` (exclusive). The iterator might or might not see writes to keys
+ * after its current position.
  */
 export function* entryRange<Value>(
   entries: EntryReader<Value>,

@@ -142,7 +142,7 @@ class MemoryTable extends MemoryReader implements Table {
     this.#entries = entries
   }
 
-  /** The current entries, unaffected by later writes. */
+  /** Returns the current entries, unaffected by later writes. */
   snapshot(beforeRead: () => void): Table {
     const refused = () => assert(false, 'a snapshot is read-only')
     const reader = new MemoryReader(this.#entries.snapshot(), beforeRead)

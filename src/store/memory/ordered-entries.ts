@@ -16,7 +16,10 @@ type Tree<Value> = module.default<string, Value>
 /** Reads entries: the current ones, or those of a snapshot. */
 export interface EntryReader<Value> {
   get(key: string): Value | undefined
-  /** First entries from `start` (inclusive) to `end` (exclusive), at most `countMax`. O(log n + entries). */
+  /**
+   * Returns the first entries from `start` (inclusive) to `end` (exclusive), at most `countMax`. O(log n +
+   * entries).
+   */
   some(start: string, end: string | null, countMax: number): [key: string, value: Value][]
 }
 
@@ -48,8 +51,8 @@ export class OrderedEntries<Value> implements EntryReader<Value> {
   }
 
   /**
-   * Copy of the current entries, unaffected by later changes. It shares the tree until either changes:
-   * O(changes).
+   * Returns a copy of the current entries, unaffected by later changes. The copy shares the tree until one of
+   * them changes. O(changes).
    */
   snapshot(): EntryReader<Value> {
     const copy = this.#level().clone()

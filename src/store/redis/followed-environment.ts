@@ -174,8 +174,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   }
 
   /**
-   * How long the replica might have missed commits of other nodes, in milliseconds; 0 while the environment
-   * makes no decisions.
+   * Returns how long the replica might have missed commits of other nodes, in milliseconds, or 0 while the
+   * environment makes no decisions.
    */
   stalenessMs(): number {
     return this.#isSetAside ? 0 : performance.now() - this.#freshAt

@@ -333,7 +333,7 @@ export class RedisStore implements Store {
     return this.#follow(id, copies, { source, copy, syncedAt: performance.now(), isResumed: false })
   }
 
-  /** Opens from the local replica in its current state; null if no replica may be used. */
+  /** Opens an environment from its local replica. Returns null if no replica may be used. */
   async #openAlone(id: string): Promise<FollowedEnvironment | null> {
     const { directory, logEntriesMax, address, log } = this.#options
     const copies = new CopyDirectory(directory, id)

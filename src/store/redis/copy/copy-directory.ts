@@ -33,18 +33,20 @@ export class CopyDirectory {
     this.#newest = Math.max(0, ...this.#numbers())
   }
 
-  /** Directory of the newest replica; null if there is none. */
+  /** Returns the directory of the newest replica, or null if there is none. */
   newest(): string | null {
     return this.#newest === 0 ? null : this.#path(this.#newest)
   }
 
-  /** Directory for a new replica. */
+  /** Returns the directory for a new replica. */
   next(): string {
     this.#newest += 1
     return this.#path(this.#newest)
   }
 
-  /** Number of consecutive starts that used the newest replica and did not complete reading it. */
+  /**
+   * Returns the number of consecutive starts that used the newest replica and did not complete reading it.
+   */
   unfinishedStarts(): number {
     try {
       return Number(readFileSync(this.#startsFile(), 'utf8')) || 0

@@ -18,7 +18,7 @@ const BYTES = 256
 export interface SyncClocks {
   /** Milliseconds since 1970. */
   wallMs(): number
-  /** Milliseconds since a fixed moment of the current boot. */
+  /** Returns the milliseconds since a fixed moment of the current boot. */
   sinceBootMs(): number
   /** Id of the boot of the machine; null if the system does not provide it. */
   readonly boot: string | null
@@ -51,7 +51,8 @@ export class LastSyncRecord {
   }
 
   /**
-   * Milliseconds since the recorded time, by the clock that returns the greater age; null if it is unknown.
+   * Returns the milliseconds since the recorded time, by the clock that returns the greater age, or null if
+   * it is unknown.
    */
   agoMs(): number | null {
     const noted = this.#read()
@@ -103,7 +104,7 @@ const CLOCKS: SyncClocks = {
   boot: bootName(),
 }
 
-/** Id of the current boot; null on systems other than Linux. */
+/** Returns the id of the current boot, or null on systems other than Linux. */
 function bootName(): string | null {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

@@ -153,7 +153,7 @@ export class LocalCopy {
     return this.#isComplete || (prefix.length > 0 && !this.#isKeyedLater(prefix))
   }
 
-  /** Position of the newest commit in the replica. */
+  /** Returns the position of the newest commit in the replica. */
   position(): Position {
     const id = this.#id?.length ? { id: this.#id } : {}
     return { epoch: this.epoch, sequence: this.#sequence, ...id }
@@ -306,7 +306,7 @@ export class LocalCopy {
     this.mark.advance(sequence)
   }
 
-  /** How long a recently applied commit blocked this thread, in milliseconds. */
+  /** Returns how long a recently applied commit blocked this thread, in milliseconds. */
   keptThreadMs(sequence: number): number {
     return this.#keptMs[sequence % KEPT_MS_COUNT]!
   }

@@ -33,12 +33,12 @@ export function positionOf([id]: StreamEntry): LogPartPosition {
   return { sequence: Number(text.slice(0, hyphen)), part: Number(text.slice(hyphen + 1)) }
 }
 
-/** Commit id of a part. */
+/** Returns the commit id of a part. */
 export function commitIdOf([, fields]: StreamEntry): Uint8Array {
   return viewOf(fields[1]!)
 }
 
-/** Id of the commit before a part that begins a new log; null for any other part. */
+/** Returns the id of the commit before a part that begins a new log, or null for any other part. */
 export function formerIdOf([, fields]: StreamEntry): Uint8Array | null {
   return fields.at(-2)?.toString('latin1') === 'b' ? viewOf(fields.at(-1)!) : null
 }

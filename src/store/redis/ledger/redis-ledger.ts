@@ -170,7 +170,7 @@ export class RedisLedger implements Ledger {
     return { epoch, sequence }
   }
 
-  /** The newest sequence and its commit id in Redis. Throws like `state`. */
+  /** Returns the newest sequence and its commit id in Redis. Throws like `state`. */
   async position(): Promise<Position> {
     return (await this.state()).position
   }
@@ -264,8 +264,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * The commits after a position. If the position contains a commit id, the feed also detects that the epoch
-   * was rewound to an earlier position, and throws `STORE_RESET`.
+   * Returns the feed of the commits after a position. If the position contains a commit id, the feed also
+   * detects that the epoch was rewound to an earlier position, and throws `STORE_RESET`.
    */
   feed(after: Position): LogFeed {
     return this.#follow(after, { isReplay: false })
@@ -405,7 +405,10 @@ function positionOf(
   return { epoch: String(epoch), sequence: Number(sequence), ...named }
 }
 
-/** Position of the ledger. `candidate` is the epoch to begin if there is none; if empty, none is begun. */
+/**
+ * Returns the position of the ledger. `candidate` is the name of the epoch to begin if there is none. If it
+ * is empty, no epoch begins.
+ */
 async function look(
   { link, keys }: Pick<RedisLedgerOptions, 'link' | 'keys'>,
   candidate: string,

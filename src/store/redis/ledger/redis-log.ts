@@ -58,8 +58,8 @@ export class RedisLog {
   }
 
   /**
-   * The commits after the position, in batches; none if there are no more. The position advances. Throws
-   * `STORE_RESET`, `REVISION_TOO_OLD`, and the errors of the link.
+   * Returns the next commits after the position, and advances the position. Returns no commits if there are
+   * no more. Throws `STORE_RESET`, `REVISION_TOO_OLD`, and the errors of the link.
    */
   async read(): Promise<readonly LogEntry[]> {
     // This is requested before the log, so that the log reflects a later replacement of the epoch.

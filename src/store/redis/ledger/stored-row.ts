@@ -16,8 +16,8 @@ export const VERSION_BYTES = 6
 export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
 /**
- * Decodes the row stored under `key`; null for bytes that no commit has stored. Its key and value share
- * memory with the bytes.
+ * Decodes the row stored under `key`. Its key and value share memory with the bytes. Returns null for bytes
+ * that no commit has stored.
  */
 export function decodeStoredRow(key: Uint8Array, stored: Uint8Array): Row | null {
   if (stored.length < STAMP_BYTES) return null

@@ -21,7 +21,7 @@ export class DamagedStoreError extends AuthzError {
   }
 }
 
-/** The error of a start on an empty Redis whose data this node has replicated before. */
+/** Returns the error of a start on an empty Redis whose data this node has replicated before. */
 export function emptiedStore(directory: string): AuthzError {
   const message =
     `Redis is empty, but ${directory} has a local replica of its data: restore Redis, ` +

@@ -55,7 +55,7 @@ export class EvictionWatch {
   }
 }
 
-/** The first evicting policy of all servers that keep data; null if there is none. */
+/** Returns the first evicting policy of all servers that keep data, or null if there is none. */
 async function evictionPolicy(client: RedisClient): Promise<string | null> {
   const servers = client instanceof Cluster ? client.nodes('master') : [client]
   const policies = await Promise.all(

@@ -71,7 +71,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * The reason in the words of the server or client, without parts that might come from the store URL
+ * Returns the reason in the words of the server or client, without parts that might come from the store URL
  * (addresses) or from sent data.
  */
 function reasonOf(error: unknown): string {

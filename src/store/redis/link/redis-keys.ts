@@ -43,7 +43,7 @@ export interface NodeKeys {
   of(id: string): string
 }
 
-/** Keys of the heartbeats of nodes. No environment has the id `nodes`. */
+/** Returns the keys of the heartbeats of nodes. No environment has the id `nodes`. */
 export function nodeKeys(prefix: string): NodeKeys {
   const base = `${prefix}:{nodes}`
   return { ids: `${base}:ids`, of: id => `${base}:node:${id}` }
