@@ -31,14 +31,14 @@ const CONNECTIVES = new Map<string, (items: readonly Condition[]) => Condition>(
 ])
 
 /** Errors in a value that is not a valid condition. */
-export interface Refused {
+export interface InvalidCondition {
   readonly findings: readonly ErrorDetail[]
 }
 
 /**
  * Returns the condition, or the errors in it. `at` is the location of the condition in the request. O(size).
  */
-export function readCondition(raw: unknown, at: ErrorLocation): Condition | Refused {
+export function readCondition(raw: unknown, at: ErrorLocation): Condition | InvalidCondition {
   const reader = new ConditionReader()
   // Checks the size first, so that a condition that is too large is not parsed.
   const condition = reader.isSmallEnough(raw, at) ? reader.conditions(raw, at, 1) : null
@@ -47,7 +47,7 @@ export function readCondition(raw: unknown, at: ErrorLocation): Condition | Refu
   return condition === null || details.length > 0 ? { findings: details } : condition
 }
 
-export function isRefused(read: Condition | Refused): read is Refused {
+export function isRefused(read: Condition | InvalidCondition): read is InvalidCondition {
   return 'findings' in read
 }
 

@@ -6,10 +6,8 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { type Config, settings } from './config.ts'
-import { fileName, secretText } from './secret-text.ts'
+import { fileName, secretText, type EnvironmentVariables } from './secret-text.ts'
 import type { SettingKind } from './setting-kinds.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 interface ReadOptions {
   /** Called with a sentence for each variable that resembles a setting. */
@@ -39,7 +37,7 @@ const OF_KUBERNETES = /^VERDICT_([A-Z0-9_]+_)?(SERVICE_(HOST|PORT)|PORT)(_|$)/
 
 /** Reads the settings. Throws `INVALID_INPUT` with one line per invalid value. */
 export function readConfig(
-  environment: Environment,
+  environment: EnvironmentVariables,
   { onWarning = () => {}, requireStore }: ReadOptions = {},
 ): Config {
   const problems: string[] = []
@@ -88,7 +86,7 @@ function contradictions(config: Config): string[] {
   return found
 }
 
-function read(name: string, row: SettingKind<unknown>, environment: Environment): unknown {
+function read(name: string, row: SettingKind<unknown>, environment: EnvironmentVariables): unknown {
   const value = row.isSecret ? secretText(name, environment) : environment[name]
   return value === undefined ? row.fallback() : row.parse(value)
 }

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { utf8Text } from '#model/text/utf8-text.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 /** Returns the name of the second variable, which contains the path of a file with the secret. */
 export function fileName(secret: string): string {
@@ -16,7 +16,7 @@ export function fileName(secret: string): string {
  * Returns the text of the secret. Returns undefined if neither variable is set. Throws an `Error` if both
  * variables are set or if the file cannot be read. The message of the error never contains the secret.
  */
-export function secretText(name: string, environment: Environment): string | undefined {
+export function secretText(name: string, environment: EnvironmentVariables): string | undefined {
   const [value, file] = [environment[name], environment[fileName(name)]]
   if (file === undefined) return value
   // An empty variable counts as unset, because a container cannot unset a variable that its image sets.

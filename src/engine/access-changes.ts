@@ -91,7 +91,7 @@ export class AccessChanges {
 
   /** Applies a commit. Returns the access changes of each of the given permissions. */
   *apply(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
-    const tallies = permissions.map(permission => new Tally(permission, this.#limits.reported))
+    const tallies = permissions.map(permission => new AccessTally(permission, this.#limits.reported))
     let questionsLeft = changes.length > CHANGES_MAX ? 0 : this.#limits.questions
     let at = 0
     for (; at < changes.length && questionsLeft > 0 && tallies.some(({ isOpen }) => isOpen); at++) {
@@ -115,7 +115,7 @@ export class AccessChanges {
    * from the object, the report of that commit covers the instance.
    */
   *scopesOf(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
-    const tallies = permissions.map(permission => new Tally(permission, this.#limits.reported))
+    const tallies = permissions.map(permission => new AccessTally(permission, this.#limits.reported))
     if (changes.length > CHANGES_MAX) for (const tally of tallies) tally.listAnew(EVERYTHING)
     const isRuled = this.#ruled()
     const listed = new Set<string>()
@@ -129,7 +129,7 @@ export class AccessChanges {
     return tallies.flatMap(tally => tally.result() ?? [])
   }
 
-  #listTouched(change: Change, tally: Tally, isRuled: boolean): void {
+  #listTouched(change: Change, tally: AccessTally, isRuled: boolean): void {
     const { permission } = tally
     switch (change.kind) {
       case 'assignment-put':
@@ -170,7 +170,7 @@ export class AccessChanges {
    * Reports the instance and all instances below it. `listed` contains the instances of this commit that were
    * already reported in this way.
    */
-  #listBelow(instance: InstanceKey, tallies: readonly Tally[], listed: Set<string>): void {
+  #listBelow(instance: InstanceKey, tallies: readonly AccessTally[], listed: Set<string>): void {
     if (listed.has(formatInstanceReference(instance))) return
     const below = this.#reach.below(instance, this.#limits.reached)
     if (!below) for (const tally of tallies) tally.listAnew(EVERYTHING)
@@ -184,13 +184,13 @@ export class AccessChanges {
   }
 
   /** Applies one change. Returns the number of checks that were evaluated. */
-  *#applyOne(change: Change, tallies: readonly Tally[]): Resumable<number> {
+  *#applyOne(change: Change, tallies: readonly AccessTally[]): Resumable<number> {
     const before = this.#touchedBy(change)
     const isRuledBefore = this.#ruled()
-    const looks: Look[] = []
+    const looks: ChangeEffect[] = []
     for (const tally of tallies) {
       if (!tally.isOpen) continue
-      const look = new Look(this.#engine, tally, this.#limits)
+      const look = new ChangeEffect(this.#engine, tally, this.#limits)
       looks.push(look)
       for (const touched of before) yield* look.before(touched, change, isRuledBefore(tally.permission))
     }
@@ -268,10 +268,10 @@ export class AccessChanges {
 }
 
 /** Effect of one change on one permission. */
-class Look {
+class ChangeEffect {
   readonly permission: Permission
   readonly #engine: DecisionEngine
-  readonly #tally: Tally
+  readonly #tally: AccessTally
   readonly #limits: AccessLimits
   /** Pairs that were checked before the change and must be checked again after the change. */
   readonly #askedBefore: { readonly pair: AccessPair; readonly isAllowed: boolean }[] = []
@@ -279,7 +279,7 @@ class Look {
   #holders: { readonly resource: string; readonly users: readonly string[] | null } | null = null
   asked = 0
 
-  constructor(engine: DecisionEngine, tally: Tally, limits: AccessLimits) {
+  constructor(engine: DecisionEngine, tally: AccessTally, limits: AccessLimits) {
     this.permission = tally.permission
     this.#engine = engine
     this.#tally = tally
@@ -428,7 +428,7 @@ function matters(change: Change, { type, action }: Permission): boolean {
 }
 
 /** Collects the access changes of one permission in one commit. */
-class Tally {
+class AccessTally {
   readonly permission: Permission
   readonly #reportedMax: number
   /** For each user and then each instance: the decision before the commit, and the current decision. */

@@ -128,7 +128,7 @@ export function recordFrom<D extends Fields>(fields: D, body: SentFields<D>): Re
   return record as RecordFields<D>
 }
 
-/** The fields of a changed record. A field that the body contains replaces the whole old value; null clears it. */
+/** The fields of a changed record. A field in the body replaces the whole old value; null clears it. */
 export function updated<D extends Fields>(
   fields: D,
   record: RecordFields<D>,

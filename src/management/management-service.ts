@@ -80,7 +80,7 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
   /** The `traceparent` for the work; null if it is not traced. */
   readonly traceparent: string | null
   /** The environment in the path, by key or id; null for all environments that the caller may access. */
-  readonly path: EnvironmentPath | null
+  readonly path: EnvironmentNames | null
   readonly input: OperationInput<Name>
   /** Precondition of a change; absent: none. */
   readonly condition?: ChangeCondition
@@ -93,7 +93,7 @@ export interface ContentRequest {
   readonly principal: Principal
   readonly requestId: string
   readonly traceparent: string | null
-  readonly path: EnvironmentPath
+  readonly path: EnvironmentNames
   /** For an import: whether it replaces existing content. */
   readonly replaces: boolean
 }
@@ -114,7 +114,7 @@ export interface ChangesRequest {
   readonly principal: Principal
   readonly requestId: string
   readonly traceparent: string | null
-  readonly path: EnvironmentPath
+  readonly path: EnvironmentNames
   readonly query: ChangesQuery
   /** Position after which the client resumes; null for a new stream. */
   readonly since: StreamPosition | null
@@ -129,7 +129,7 @@ export interface OrganizationRequest {
   readonly input: unknown
 }
 
-interface EnvironmentPath {
+interface EnvironmentNames {
   readonly project: string
   readonly environment: string
 }
@@ -369,7 +369,7 @@ export class ManagementService {
   }
 
   /** A key must not reveal anything about environments outside its scope, not even their existence. */
-  #resolve(principal: Principal, path: EnvironmentPath): ManagedEnvironment {
+  #resolve(principal: Principal, path: EnvironmentNames): ManagedEnvironment {
     const inProject = named(this.#visibleTo(principal), path.project, known => [
       known.projectKey,
       known.scope.projectId,
@@ -423,7 +423,7 @@ function openService({ service, closure }: ManagedEnvironment): EnvironmentServi
   throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
 }
 
-function notFound({ project, environment }: EnvironmentPath): AuthzError {
+function notFound({ project, environment }: EnvironmentNames): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no environment ${JSON.stringify(`${project}/${environment}`)}`)
 }
 

@@ -18,7 +18,7 @@ import type { EnvironmentStore } from '#store/store.ts'
 import type { IndexHost, IndexKeeper } from './index-host.ts'
 import { loadChanges } from './load-changes.ts'
 
-interface Waiter {
+interface RevisionWaiter {
   readonly revision: Revision
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -36,7 +36,7 @@ export class Replica {
   /** Revision that every decision reflects; null before the first load. */
   #visible: Revision | null = null
   readonly #formerEpochs = new Set<string>()
-  #waiters: Waiter[] = []
+  #waiters: RevisionWaiter[] = []
   /** Reason why following has ended; null while it continues. */
   #endReason: unknown = null
   /** Ends the current following with an error; null if nothing is followed. */
@@ -204,7 +204,7 @@ export class Replica {
     await this.#publish(place)
     if (this.#visible !== null && this.#visible.epoch !== epoch) {
       this.#formerEpochs.add(this.#visible.epoch)
-      const isLost = (waiter: Waiter) => waiter.revision.epoch !== epoch
+      const isLost = (waiter: RevisionWaiter) => waiter.revision.epoch !== epoch
       for (const waiter of this.#take(isLost)) waiter.reject(historyReplaced())
     }
     this.#advance(at)
@@ -253,7 +253,7 @@ export class Replica {
   }
 
   /** Removes and returns the waiters for which `isMeant` is true. */
-  #take(isMeant: (waiter: Waiter) => boolean): Waiter[] {
+  #take(isMeant: (waiter: RevisionWaiter) => boolean): RevisionWaiter[] {
     const taken = this.#waiters.filter(isMeant)
     this.#waiters = this.#waiters.filter(waiter => !isMeant(waiter))
     return taken

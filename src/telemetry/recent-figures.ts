@@ -46,7 +46,7 @@ export interface RecentSources {
 }
 
 /** Values of all counters at one moment. */
-interface Reading {
+interface CounterReading {
   readonly elapsedMs: number
   readonly requests: RequestSums
   readonly allowed: number
@@ -59,7 +59,7 @@ interface Reading {
 export class FiguresRecorder {
   readonly #sources: RecentSources
   #timer: NodeJS.Timeout | null = null
-  #last: Reading
+  #last: CounterReading
   /** Samples in the order of their times. */
   readonly #samples: { readonly elapsedMs: number; readonly sample: FiguresSample }[] = []
 
@@ -92,7 +92,7 @@ export class FiguresRecorder {
     if (this.#samples.length > SAMPLES_MAX) this.#samples.shift()
   }
 
-  #read(): Reading {
+  #read(): CounterReading {
     const threads = this.#sources.threads()
     const requests = noRequests()
     for (const [, counters] of threads) counters.addRequestsTo(requests)
@@ -110,7 +110,7 @@ export class FiguresRecorder {
     return this.#sources.threads().reduce((sum, [, counters]) => sum + read(counters), 0)
   }
 
-  #sampleOf(now: Reading, before: Reading): FiguresSample {
+  #sampleOf(now: CounterReading, before: CounterReading): FiguresSample {
     const seconds = (now.elapsedMs - before.elapsedMs) / 1_000
     // The rate is 0 if the interval is empty.
     const rate = (count: number): number => (seconds > 0 ? rounded(count / seconds) : 0)

@@ -51,17 +51,17 @@ export interface CountedMetric {
   }[]
 }
 
-type Outcome = (typeof OUTCOMES)[number]
+type RequestOutcome = (typeof OUTCOMES)[number]
 
 /** Counts of completed requests, summed over several threads. */
 export interface RequestSums {
-  readonly ended: Readonly<Record<EndpointKind, Record<Outcome, number>>>
+  readonly ended: Readonly<Record<EndpointKind, Record<RequestOutcome, number>>>
   /** Number of decisions with a successful response in each bucket of the latency metric. */
   readonly latencies: number[]
 }
 
 export function noRequests(): RequestSums {
-  const none = (): Record<Outcome, number> => ({ answered: 0, refused: 0, failed: 0, aborted: 0 })
+  const none = (): Record<RequestOutcome, number> => ({ answered: 0, refused: 0, failed: 0, aborted: 0 })
   return {
     ended: { decisions: none(), management: none(), other: none() },
     latencies: Array<number>(LATENCY_BOUNDS.length + 1).fill(0),

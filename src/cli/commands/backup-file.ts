@@ -26,7 +26,7 @@ export async function readBackup(
   pieces: AsyncIterable<Uint8Array>,
   sink: BackupSink = NOWHERE,
 ): Promise<BackupManifest> {
-  const bytes = new Bytes(pieces)
+  const bytes = new ByteReader(pieces)
   const manifest = manifestIn(await bytes.line())
   for (const { path, bytes: length, sha256 } of manifest.files) {
     const digest = createHash('sha256')
@@ -72,7 +72,7 @@ function manifestIn(line: Uint8Array | null): BackupManifest {
 }
 
 /** Reads bytes from pieces of any size. */
-class Bytes {
+class ByteReader {
   readonly #pieces: AsyncIterator<Uint8Array>
   #rest: Uint8Array = new Uint8Array(0)
 

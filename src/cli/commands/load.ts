@@ -11,16 +11,16 @@ import { type InputLine, linesOf, FILE_ARGUMENT } from '#cli/session/input.ts'
 import { ConditionSet } from '#entities/condition-set.ts'
 import type { ContentConditionSet, ContentLine } from '#entities/environment-content.ts'
 
-type Fact = Extract<
+type LoadedLine = Extract<
   ContentLine,
   { kind: 'condition_set' | 'rule' | 'tenant' | 'user' | 'instance' | 'assignment' | 'tuple' }
 >
-type FactKind = Fact['kind']
+type LoadedKind = LoadedLine['kind']
 
 const KIBIBYTE = 1_024
 /** Number of facts per request. */
 const FACTS_PER_REQUEST = 1_000
-const KINDS: readonly FactKind[] = [
+const KINDS: readonly LoadedKind[] = [
   'condition_set',
   'rule',
   'tenant',
@@ -66,7 +66,7 @@ class Loader {
   readonly #api: Api
   readonly #place: string
   readonly #file: string
-  #batch: { readonly fact: Fact; readonly number: number }[] = []
+  #batch: { readonly fact: LoadedLine; readonly number: number }[] = []
 
   constructor(api: Api, place: string, file: string) {
     this.#api = api
@@ -79,7 +79,7 @@ class Loader {
    * throws `UsageError`. Can also throw the errors of `send`.
    */
   async add(line: InputLine): Promise<void> {
-    let fact: Fact
+    let fact: LoadedLine
     try {
       fact = factOf(line)
     } catch (error) {
@@ -126,7 +126,7 @@ class Loader {
     }
   }
 
-  async #sendTogether(batch: readonly { readonly fact: Fact }[]): Promise<void> {
+  async #sendTogether(batch: readonly { readonly fact: LoadedLine }[]): Promise<void> {
     await sendFacts(
       this.#api,
       this.#place,
@@ -143,7 +143,7 @@ class Loader {
   }
 }
 
-function factOf({ text }: InputLine): Fact {
+function factOf({ text }: InputLine): LoadedLine {
   const line = lineOf(text)
   if (line.kind === 'instance' && line.is_group) {
     const name = JSON.stringify(`${line.resource}:${line.key}`)
@@ -153,12 +153,12 @@ function factOf({ text }: InputLine): Fact {
   throw new UsageError(`expected a "kind" among ${KINDS.join(', ')}; use import for whole environments`)
 }
 
-function hasExpired(fact: Fact): boolean {
+function hasExpired(fact: LoadedLine): boolean {
   const end = fact.kind === 'assignment' || fact.kind === 'tuple' ? fact.expires_at : null
   return typeof end === 'string' && Date.parse(end) <= Date.now()
 }
 
-function isFact(line: ContentLine): line is Fact {
+function isFact(line: ContentLine): line is LoadedLine {
   return KINDS.some(kind => kind === line.kind)
 }
 
@@ -173,7 +173,7 @@ function lineOf(text: string): ContentLine {
 /**
  * Sends facts of one kind. If the service has a bulk operation for this kind, a single request is sufficient.
  */
-async function sendFacts(api: Api, place: string, facts: readonly Fact[]): Promise<void> {
+async function sendFacts(api: Api, place: string, facts: readonly LoadedLine[]): Promise<void> {
   const base = `/v2/facts/${place}`
   const operations = facts.map(bodyOf)
   switch (facts[0]!.kind) {
@@ -201,7 +201,7 @@ async function sendFacts(api: Api, place: string, facts: readonly Fact[]): Promi
   }
 }
 
-function bodyOf(fact: Fact): unknown {
+function bodyOf(fact: LoadedLine): unknown {
   const { kind: _kind, ...body } = fact
   return body
 }

@@ -107,7 +107,7 @@ async function unknownGroup(api: Api, list: string, name: string): Promise<strin
   return `there is no group ${JSON.stringify(name)}${suggestion(name, names)}`
 }
 
-interface Fact {
+interface NamedEntity {
   readonly what: string
   readonly key: string
   /** Name of the object in paths and messages. */
@@ -118,7 +118,7 @@ interface Fact {
  * Returns a sentence if the fact does not exist, and null if it exists. `list`: path of the list that
  * contains facts of this kind, optionally with a filter.
  */
-async function unknownFact(api: Api, list: string, { what, key, name }: Fact): Promise<string | null> {
+async function unknownFact(api: Api, list: string, { what, key, name }: NamedEntity): Promise<string | null> {
   const [path = ''] = list.split('?', 1)
   if ((await found(api, `${path}/${encodeURIComponent(name)}`, Named, key)) !== null) return null
   const prefix = name.slice(0, name.length - key.length)

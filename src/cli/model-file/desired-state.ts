@@ -6,7 +6,7 @@ import {
   conditionSetState,
   EXPIRED,
   EnvironmentState,
-  type Fields,
+  type EntityFields,
   type GroupState,
   groupName,
   type ResourceState,
@@ -28,8 +28,8 @@ export function desiredState(model: Model): EnvironmentState {
     for (const [key, entry] of Object.entries(entries ?? {}))
       map.set(key, valueOf((entry ?? {}) as never, key))
   }
-  put(state.userAttributes, model.user_attributes, (fields: Fields) => fields)
-  put(state.tenantAttributes, model.tenant_attributes, (fields: Fields) => fields)
+  put(state.userAttributes, model.user_attributes, (fields: EntityFields) => fields)
+  put(state.tenantAttributes, model.tenant_attributes, (fields: EntityFields) => fields)
   put(state.resources, model.resources, desiredResource)
   put(state.roles, model.roles, (role: ModelRole) => desiredRole(role, null))
   put(state.conditionSets, model.condition_sets, conditionSetState)
@@ -37,8 +37,8 @@ export function desiredState(model: Model): EnvironmentState {
     state.rules.set(ruleName(rule), rule)
     state.locations.set(`rule ${ruleName(rule)}`, ['rules', index])
   }
-  put(state.tenants, model.tenants, (fields: Fields) => fields)
-  put(state.users, model.users, (fields: Fields) => fields)
+  put(state.tenants, model.tenants, (fields: EntityFields) => fields)
+  put(state.users, model.users, (fields: EntityFields) => fields)
   put(state.instances, model.instances, ({ tenant, ...fields }: { tenant?: string }) => ({
     tenant: tenant ?? DEFAULT_TENANT,
     fields,
@@ -64,7 +64,7 @@ export function desiredState(model: Model): EnvironmentState {
 
 function desiredResource(resource: ModelResource, key: string): ResourceState {
   const { actions = {}, attributes = {}, relations = {}, roles = {}, inherited_roles, ...fields } = resource
-  const named: [string, Fields][] = Array.isArray(actions)
+  const named: [string, EntityFields][] = Array.isArray(actions)
     ? actions.map(action => [action, {}])
     : Object.entries(actions).map(([action, block]) => [action, block ?? {}])
   return {

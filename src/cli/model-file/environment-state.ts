@@ -11,10 +11,10 @@ import type { RoleBlock } from '#entities/role.ts'
 import type { ValuePath } from './located-value.ts'
 
 /** Simple fields by name. If a field is absent, the file does not specify it. */
-export type Fields = Readonly<Record<string, unknown>>
+export type EntityFields = Readonly<Record<string, unknown>>
 
 export interface RoleState {
-  readonly fields: Fields
+  readonly fields: EntityFields
   readonly permissions: ReadonlySet<string>
   readonly extends: ReadonlySet<string>
   readonly isGuarded: boolean
@@ -29,9 +29,9 @@ export interface DerivationState {
 }
 
 export interface ResourceState {
-  readonly fields: Fields
-  readonly actions: ReadonlyMap<string, Fields>
-  readonly attributes: ReadonlyMap<string, Fields>
+  readonly fields: EntityFields
+  readonly actions: ReadonlyMap<string, EntityFields>
+  readonly attributes: ReadonlyMap<string, EntityFields>
   /**
    * Resource at the other end of each relation, by the key of the relation. Does not contain the relations
    * that the groups API created.
@@ -46,8 +46,8 @@ export interface ConditionSetState {
   readonly resource: string | null
   /** Key of the parent set, whose conditions must also hold. */
   readonly parent: string | null
-  readonly conditions: Fields
-  readonly fields: Fields
+  readonly conditions: EntityFields
+  readonly fields: EntityFields
 }
 
 export interface RuleState {
@@ -97,18 +97,18 @@ export interface TupleState {
 
 export interface InstanceState {
   readonly tenant: string
-  readonly fields: Fields
+  readonly fields: EntityFields
 }
 
 export class EnvironmentState {
-  readonly userAttributes = new Map<string, Fields>()
-  readonly tenantAttributes = new Map<string, Fields>()
+  readonly userAttributes = new Map<string, EntityFields>()
+  readonly tenantAttributes = new Map<string, EntityFields>()
   readonly resources = new Map<string, ResourceState>()
   readonly roles = new Map<string, RoleState>()
   readonly conditionSets = new Map<string, ConditionSetState>()
   readonly rules = new Map<string, RuleState>()
-  readonly tenants = new Map<string, Fields>()
-  readonly users = new Map<string, Fields>()
+  readonly tenants = new Map<string, EntityFields>()
+  readonly users = new Map<string, EntityFields>()
   /** Instances by `type:key`. Groups are keyed in the same way. */
   readonly instances = new Map<string, InstanceState>()
   readonly groups = new Map<string, GroupState>()
@@ -144,7 +144,7 @@ export function tupleName({ subject, relation, object }: Omit<TupleState, 'expir
 }
 
 export function roleState(
-  fields: Fields,
+  fields: EntityFields,
   {
     permissions,
     extends: extended,

@@ -2,7 +2,7 @@
 import { TENANT_TYPE_KEY } from '#model/built-in-types.ts'
 import {
   type EnvironmentState,
-  type Fields,
+  type EntityFields,
   type ResourceState,
   type RoleState,
 } from './environment-state.ts'
@@ -110,12 +110,12 @@ function planResource(
 function planParts(
   what: string,
   path: string,
-  there: ReadonlyMap<string, Fields>,
-  desired: ReadonlyMap<string, Fields>,
+  there: ReadonlyMap<string, EntityFields>,
+  desired: ReadonlyMap<string, EntityFields>,
   location: ValuePath,
 ): Step[] {
   const named = (key: string) => (/[:.]$/.test(what) ? `${what}${key}` : `${what} ${key}`)
-  const withName = (key: string, fields: Fields) =>
+  const withName = (key: string, fields: EntityFields) =>
     'type' in fields ? { key, ...fields } : { key, name: key, ...fields }
   return [...desired].flatMap(([key, fields]) => {
     const existing = there.get(key)

@@ -1,6 +1,6 @@
 /** Steps of a plan, with their requests, their presentation and the description of their differences. */
 import { isObject } from '#model/json-object.ts'
-import type { Fields } from './environment-state.ts'
+import type { EntityFields } from './environment-state.ts'
 import type { Finding } from './findings.ts'
 import type { ValuePath } from './located-value.ts'
 
@@ -86,9 +86,9 @@ export const PHASES = {
  * value and an absent field count as equal.
  */
 export function changedFields(
-  current: Fields,
-  desired: Fields,
-): { readonly changed: Fields; readonly details: string[] } {
+  current: EntityFields,
+  desired: EntityFields,
+): { readonly changed: EntityFields; readonly details: string[] } {
   const changed: Record<string, unknown> = {}
   const details: string[] = []
   for (const [name, value] of Object.entries(desired)) {

@@ -5,7 +5,7 @@ import { resourceSetName, userSetName } from './rule-names.ts'
 
 type Rule = NonNullable<ExplainedResult['rules']>[number]
 type Side = Rule['user']
-type Leaf = NonNullable<Side['leaf']>
+type PrintedLeaf = NonNullable<Side['leaf']>
 
 /**
  * Maximum length of a shown value. Longer values are truncated, because the reader usually needs to see only
@@ -40,7 +40,7 @@ function failureOf({ value, leaf }: Side, otherwise: string): string | null {
   return leaf === undefined ? otherwise : leafText(leaf)
 }
 
-function leafText({ path, operator, operand, found, is_missing }: Leaf): string {
+function leafText({ path, operator, operand, found, is_missing }: PrintedLeaf): string {
   const wanted = operand === undefined ? operator : `${operator} ${shown(operand)}`
   return `${path} is ${is_missing ? 'missing' : shown(found)} (${wanted})`
 }

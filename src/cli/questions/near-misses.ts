@@ -2,9 +2,13 @@
 import type { ExplainedResult } from '#model/wire/decisions/decision.ts'
 
 type Rebac = ExplainedResult['debug']['rebac']
-type NearMiss = NonNullable<Rebac['near_misses']>[number]
-type Step = NearMiss extends infer Miss ? (Miss extends { path: (infer Each)[] } ? Each : never) : never
-type Instance = Step['subject']
+type PrintedNearMiss = NonNullable<Rebac['near_misses']>[number]
+type PrintedStep = PrintedNearMiss extends infer Miss
+  ? Miss extends { path: (infer Each)[] }
+    ? Each
+    : never
+  : never
+type Instance = PrintedStep['subject']
 
 /**
  * Maximum number of steps of a path that is shown in full. For a longer path, only the first step is shown.
@@ -25,7 +29,7 @@ export function nearMissTexts(
   return [...lines, rest]
 }
 
-function textOf(user: string, miss: NearMiss): string {
+function textOf(user: string, miss: PrintedNearMiss): string {
   const on = nameOf(miss.instance)
   switch (miss.kind) {
     case 'other-role': {
@@ -60,7 +64,7 @@ function rolesOn(instance: string, [first = '', ...others]: readonly string[], w
   return `${instance}#${first}${between}${last === undefined ? '' : ` ${word} #${last}`}`
 }
 
-function pathText(path: readonly Step[]): string {
+function pathText(path: readonly PrintedStep[]): string {
   const [last] = path.slice(-1)
   const shown = path.length > STEPS_SHOWN_MAX ? path.slice(0, 1) : path
   const steps = shown.map(({ relation, object, role }) => `${relation} of ${nameOf(object)}: so #${role}`)

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import { type Api, type ApiAnswer, bodyOf, keyRefused, messageOf, warningOf } from './api.ts'
 import { ApiError, RefusedError } from './exit-codes.ts'
 
-type Body = string | AsyncIterable<Uint8Array> | null
+type RequestBody = string | AsyncIterable<Uint8Array> | null
 
 export class HttpApi implements Api {
   readonly address: string
@@ -66,7 +66,12 @@ export class HttpApi implements Api {
   }
 
   /** Throws `ApiError` if there is no response. */
-  async #request(method: string, path: string, body: Body, contentType: string): Promise<IncomingMessage> {
+  async #request(
+    method: string,
+    path: string,
+    body: RequestBody,
+    contentType: string,
+  ): Promise<IncomingMessage> {
     const url = new URL(`${this.address}${path}`)
     const open = url.protocol === 'https:' ? (await import('node:https')).request : overHttp
     const headers = {

@@ -14,7 +14,7 @@ const GLOB_BYTES_MAX = 512
 const ASTERISKS_MAX = 16
 const DOT = 0x2e
 
-interface Range {
+interface CharacterRange {
   readonly from: number
   readonly to: number
 }
@@ -23,22 +23,27 @@ interface Range {
  * A state of the automaton. `next` and `other` are numbers of states. A state that consumes a character
  * continues with `next`.
  */
-type State =
+type GlobState =
   | { readonly kind: 'one'; readonly character: number; next: number }
   | { readonly kind: 'any'; readonly exceptDot: boolean; next: number }
-  | { readonly kind: 'class'; readonly isNegated: boolean; readonly ranges: readonly Range[]; next: number }
+  | {
+      readonly kind: 'class'
+      readonly isNegated: boolean
+      readonly ranges: readonly CharacterRange[]
+      next: number
+    }
   /** A state that consumes no character and continues with both states. */
   | { readonly kind: 'fork'; next: number; other: number }
   | { readonly kind: 'end' }
 
 export class Glob {
   readonly source: string
-  readonly #states: readonly State[]
+  readonly #states: readonly GlobState[]
   readonly #start: number
   /** Number of states that were visited for the current character. */
   #visits = 0
 
-  private constructor(source: string, states: readonly State[], start: number) {
+  private constructor(source: string, states: readonly GlobState[], start: number) {
     this.source = source
     this.#states = states
     this.#start = start
@@ -90,7 +95,7 @@ export class Glob {
   }
 }
 
-function takes(state: Exclude<State, { kind: 'fork' | 'end' }>, code: number): boolean {
+function takes(state: Exclude<GlobState, { kind: 'fork' | 'end' }>, code: number): boolean {
   switch (state.kind) {
     case 'one':
       return state.character === code
@@ -106,7 +111,7 @@ function takes(state: Exclude<State, { kind: 'fork' | 'end' }>, code: number): b
  * already exists.
  */
 class GlobParser {
-  readonly states: State[] = []
+  readonly states: GlobState[] = []
   start = 0
   readonly #characters: number[]
   #position = 0
@@ -165,7 +170,7 @@ class GlobParser {
   #class(): GlobPart | string {
     const isNegated = this.#characters[this.#position] === EXCLAMATION_MARK
     if (isNegated) this.#position++
-    const ranges: Range[] = []
+    const ranges: CharacterRange[] = []
     for (;;) {
       if (this.#characters[this.#position] === CLOSING_BRACKET) break
       const from = this.#classCharacter()
@@ -203,7 +208,7 @@ class GlobParser {
     }
   }
 
-  #add(state: State): number {
+  #add(state: GlobState): number {
     this.states.push(state)
     return this.states.length - 1
   }
@@ -225,7 +230,7 @@ class GlobParser {
     }
     const fork = this.#add({ kind: 'fork', next, other: next })
     const loop = this.#add({ kind: 'any', exceptDot: part.run === 'no-dot', next: fork })
-    ;(this.states[fork] as Extract<State, { kind: 'fork' }>).other = loop
+    ;(this.states[fork] as Extract<GlobState, { kind: 'fork' }>).other = loop
     return fork
   }
 }
@@ -234,7 +239,7 @@ type GlobPart =
   | { readonly character: number }
   | { readonly one: true }
   | { readonly run: 'any' | 'no-dot' }
-  | { readonly isNegated: boolean; readonly ranges: readonly Range[] }
+  | { readonly isNegated: boolean; readonly ranges: readonly CharacterRange[] }
   | { readonly choices: readonly (readonly GlobPart[])[] }
 
 const BACKSLASH = 0x5c

@@ -295,7 +295,7 @@ class RolesWriter {
 
 type Permissions = TenantRoles['permissions']
 
-interface Grant {
+interface ListedGrant {
   readonly user: string
   readonly role: string
   /**
@@ -315,7 +315,7 @@ class Grants implements ResultSink<UserGrant> {
   readonly #tenant: string
   readonly #users = new Set<string>()
   #bytes = 0
-  items: Grant[] = []
+  items: ListedGrant[] = []
 
   constructor(budget: SizeBudget, tenant: string) {
     this.#budget = budget
@@ -334,7 +334,7 @@ class Grants implements ResultSink<UserGrant> {
     return this.add(user, role, resource, instance === null ? 1 : 0)
   }
 
-  add(user: string, role: string, resource: string, rank: Grant['rank']): boolean {
+  add(user: string, role: string, resource: string, rank: ListedGrant['rank']): boolean {
     const grant: AuthorizedUserGrant = { user, tenant: this.#tenant, resource, role }
     const json = JSON.stringify(grant)
     // Adds one byte for the comma after the grant, or for the bracket that closes the list of the user.
@@ -354,7 +354,7 @@ function byName(left: ListingEntry, right: ListingEntry): number {
   return compareUtf8(left.name, right.name)
 }
 
-function byUser(left: Grant, right: Grant): number {
+function byUser(left: ListedGrant, right: ListedGrant): number {
   return (
     compareUtf8(left.user, right.user) ||
     left.rank - right.rank ||

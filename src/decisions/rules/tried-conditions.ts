@@ -22,7 +22,7 @@ export interface TriedSamples {
   readonly overBudget: readonly number[]
 }
 
-type Tree = TriedConditions['trees'][number]
+type TriedTree = TriedConditions['trees'][number]
 
 export function* trySamples(engine: DecisionEngine, { trial }: TryJob): Resumable<TriedSamples> {
   const { sets, samples: asked, readAt } = trial
@@ -56,7 +56,7 @@ function asQuestion(
 }
 
 function* testsOf(
-  trees: readonly Tree[],
+  trees: readonly TriedTree[],
   sets: ConditionTrial['sets'],
   bytesMax: number,
 ): Resumable<{ readonly tests: TriedTest[]; readonly bytes: number; readonly hasMore: boolean }> {
@@ -76,7 +76,7 @@ function* testsOf(
 }
 
 /** Returns the tests of a tree, in their written order. */
-function* testsIn(tree: Tree): Iterable<Exclude<Tree, { readonly connective: unknown }>> {
+function* testsIn(tree: TriedTree): Iterable<Exclude<TriedTree, { readonly connective: unknown }>> {
   if (!('connective' in tree)) yield tree
   else for (const item of tree.items) yield* testsIn(item)
 }

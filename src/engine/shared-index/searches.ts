@@ -32,7 +32,7 @@ const ATTEMPTS = 50
 /** Number of attempts of a longer read, before it tries a few slices with the lock. */
 const SLICED_ATTEMPTS = 2
 
-type Page = Pick<PageRequest, 'after' | 'limit'>
+type PageBounds = Pick<PageRequest, 'after' | 'limit'>
 
 /** Objects that searches share with the checks of the same thread. */
 export interface SearchParts {
@@ -167,7 +167,7 @@ export class Searches {
   }
 
   /** Call it within a consistent read. */
-  #resourcesOfRoles({ user, action, type, tenant }: ResourceQuestion, page: Page): KeyPage {
+  #resourcesOfRoles({ user, action, type, tenant }: ResourceQuestion, page: PageBounds): KeyPage {
     const { question, search } = this.#parts
     const { sequence } = this.#reads
     const name = JSON.stringify([user, action, type, tenant])
@@ -183,7 +183,7 @@ export class Searches {
   }
 
   /** Call it within a consistent read. */
-  #usersOfRoles({ action, type, key, tenant }: UserQuestion, page: Page): KeyPage {
+  #usersOfRoles({ action, type, key, tenant }: UserQuestion, page: PageBounds): KeyPage {
     const { question, search } = this.#parts
     const { sequence } = this.#reads
     const name = JSON.stringify([action, type, key, tenant])
@@ -198,7 +198,7 @@ export class Searches {
     return this.#userPages.page(page)
   }
 
-  #all(type: number, tenant: string | null, page: Page): KeyPage {
+  #all(type: number, tenant: string | null, page: PageBounds): KeyPage {
     const name = JSON.stringify([type, tenant])
     return this.#reads.readUnlocked(() => {
       const { sequence } = this.#reads

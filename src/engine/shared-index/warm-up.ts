@@ -97,13 +97,13 @@ function expiringGrants(): readonly Change[] {
 
 /** Returns the workloads. Each of them, or the one after it, undoes its changes to the base data. */
 function* workloads(): Generator<readonly Change[]> {
-  const heavy: Put = { kind: 'user-put', user: 'heavy', attributes: null }
+  const heavy: UndoablePut = { kind: 'user-put', user: 'heavy', attributes: null }
   const rolesOfOne = times(DOCUMENTS, n => assignmentPut('heavy', ['document', `document-${n}`]))
   const everywhere = instancePut('group', 'everywhere')
   const sharedWithOne = times(DOCUMENTS, n =>
     tuplePut(['group', 'everywhere'], 'shared', ['document', `document-${n}`]),
   )
-  const putThenRemove: Put[][] = [
+  const putThenRemove: UndoablePut[][] = [
     times(DOCUMENTS, n => instancePut('document', `new-${n}`)),
     times(DOCUMENTS, n => ({ kind: 'user-put', user: `new-${n}`, attributes: null })),
     times(DOCUMENTS, n => assignmentPut(someUser(n), ['document', `document-${n}`])),
@@ -161,9 +161,9 @@ const MAPPING_RULE: MappingRule = {
 type Ref = readonly [type: string, key: string]
 
 /** Changes that a workload can undo with a removal. */
-type Put = Extract<Change, { kind: 'user-put' | 'instance-put' | 'assignment-put' | 'tuple-put' }>
+type UndoablePut = Extract<Change, { kind: 'user-put' | 'instance-put' | 'assignment-put' | 'tuple-put' }>
 
-function taken(put: Put): Change {
+function taken(put: UndoablePut): Change {
   switch (put.kind) {
     case 'user-put':
       return { kind: 'user-removed', user: put.user }
@@ -206,15 +206,15 @@ function from(name: string, onType: string, relation: string): Derivation {
   return { role: name, onType, relation, guarded: false }
 }
 
-function instancePut(type: string, key: string): Put {
+function instancePut(type: string, key: string): UndoablePut {
   return { kind: 'instance-put', instance: { type, key }, tenant: 'default', attributes: null }
 }
 
-function assignmentPut(user: string, [type, key]: Ref): Put {
+function assignmentPut(user: string, [type, key]: Ref): UndoablePut {
   return { kind: 'assignment-put', user, role: 'viewer', scope: { instance: { type, key } } }
 }
 
-function tuplePut([subjectType, subjectKey]: Ref, relation: string, [type, key]: Ref): Put {
+function tuplePut([subjectType, subjectKey]: Ref, relation: string, [type, key]: Ref): UndoablePut {
   const subject = { type: subjectType, key: subjectKey }
   return { kind: 'tuple-put', subject, relation, object: { type, key } }
 }

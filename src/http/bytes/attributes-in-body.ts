@@ -34,7 +34,7 @@ export class AttributesInBody implements AttributesInBytes {
   readonly #texts: ListTexts
   readonly #reader: AttributesReader
   readonly #first: number
-  readonly #known: readonly Known[]
+  readonly #known: readonly ParsedText[]
 
   constructor(bytes: DataView, texts: ListTexts, reader: AttributesReader, first = 0) {
     this.#bytes = bytes
@@ -87,7 +87,7 @@ export class AttributesInBody implements AttributesInBytes {
 }
 
 /** The text that was parsed last, and the result. */
-interface Known {
+interface ParsedText {
   text: string
   value: JsonObject | null
 }

@@ -20,7 +20,7 @@ export const SUBJECT_PART = 1
 export const ACTION_PART = 2
 export const RESOURCE_PART = 4
 
-export type Field =
+export type QuestionField =
   /** A text of the query, which must be a nonempty string. */
   | { readonly kind: 'text'; readonly text: TextName; readonly isNullable: boolean }
   /** A text if the value is a string. Any other value is an attribute. */
@@ -54,7 +54,7 @@ export type Field =
   | { readonly kind: 'execute-all' }
 
 export interface ObjectFields {
-  readonly byName: readonly (readonly [name: string, field: Field])[]
+  readonly byName: readonly (readonly [name: string, field: QuestionField])[]
   /** Bit mask of the required fields. The bit of a field is its index in `byName`. */
   readonly required: number
   /** Whether unknown members are attributes. If not, they have no effect. */
@@ -144,7 +144,7 @@ export const BATCH_FIELDS = fields(
   false,
 )
 
-function nativeField(path: string, schema: TSchema): Field {
+function nativeField(path: string, schema: TSchema): QuestionField {
   const { inner, isNullable } = shapeOf(schema)
   const properties = propertiesOf(inner)
   if (properties === null) return plainField(path, schema, NATIVE_TEXTS)
@@ -152,7 +152,7 @@ function nativeField(path: string, schema: TSchema): Field {
 }
 
 /** A member of an evaluation that can be inherited. If its value is null, it counts as absent. */
-function accessMember(name: string, schema: TSchema): Field {
+function accessMember(name: string, schema: TSchema): QuestionField {
   const { inner } = shapeOf(schema)
   const part = ACCESS_PARTS[name]
   if (part === undefined) return plainField(name, schema, ACCESS_TEXTS)
@@ -160,7 +160,7 @@ function accessMember(name: string, schema: TSchema): Field {
   const members = fieldsOf(inner, `${name}.`, (path, member) => {
     const field = accessField(path, member)
     // The type is the only text that a default completes.
-    return isCompleted && path === `${name}.type` ? ({ ...field, isNullable: true } as Field) : field
+    return isCompleted && path === `${name}.type` ? ({ ...field, isNullable: true } as QuestionField) : field
   })
   return {
     kind: 'object',
@@ -170,11 +170,11 @@ function accessMember(name: string, schema: TSchema): Field {
   }
 }
 
-function accessField(path: string, schema: TSchema): Field {
+function accessField(path: string, schema: TSchema): QuestionField {
   const texts = Object.entries(ACCESS_TEXTS).filter(([text]) => text.startsWith(`${path}.`))
   if (texts.length === 0) return plainField(path, schema, ACCESS_TEXTS)
   // Texts that are also attributes can have a value of any type.
-  const within = texts.map(([text, name]): [string, Field] => [
+  const within = texts.map(([text, name]): [string, QuestionField] => [
     text.slice(path.length + 1),
     { kind: 'text-or-any', text: name },
   ])
@@ -183,7 +183,7 @@ function accessField(path: string, schema: TSchema): Field {
   return { kind: 'object', fields: members, part: 0, isNullable }
 }
 
-function batchField(name: string, schema: TSchema): Field {
+function batchField(name: string, schema: TSchema): QuestionField {
   if (name === 'evaluations') return { kind: 'items' }
   const { inner, isNullable } = shapeOf(schema)
   const options = fieldsOf(inner, '', () => ({ kind: 'execute-all' }))
@@ -191,7 +191,7 @@ function batchField(name: string, schema: TSchema): Field {
 }
 
 /** Field for a text of the query, or for a value that contains no texts. */
-function plainField(path: string, schema: TSchema, texts: TextPaths): Field {
+function plainField(path: string, schema: TSchema, texts: TextPaths): QuestionField {
   const { inner, isNullable } = shapeOf(schema)
   const text = texts[path]
   if (text !== undefined) {
@@ -212,7 +212,7 @@ function plainField(path: string, schema: TSchema, texts: TextPaths): Field {
 function fieldsOf(
   schema: TSchema,
   prefix: string,
-  fieldOf: (path: string, schema: TSchema) => Field,
+  fieldOf: (path: string, schema: TSchema) => QuestionField,
 ): ObjectFields {
   const properties = propertiesOf(schema)
   assert(properties !== null, 'only an object has fields')
@@ -243,7 +243,7 @@ function propertiesOf(schema: TSchema): Readonly<Record<string, TSchema>> | null
 }
 
 function fields(
-  byName: Readonly<Record<string, Field>>,
+  byName: Readonly<Record<string, QuestionField>>,
   required: readonly string[],
   areOthersAttributes: boolean,
 ): ObjectFields {

@@ -28,7 +28,7 @@ import {
 } from './plain-json.ts'
 import {
   ATTRIBUTE_PARTS,
-  type Field,
+  type QuestionField,
   type ObjectFields,
   NO_FIELDS,
   RESOURCE_PART,
@@ -223,7 +223,7 @@ export class QuestionReader {
     }
   }
 
-  #field(at: number, field: Field): number {
+  #field(at: number, field: QuestionField): number {
     const bytes = this.#bytes
     const isNull = bytes[at] === LETTER_N
     switch (field.kind) {

@@ -34,14 +34,14 @@ export class MethodNotAllowedError extends AuthzError {
   }
 }
 
-interface Node {
-  readonly fixed: Map<string, Node>
-  parameter: Node | null
+interface RouteNode {
+  readonly fixed: Map<string, RouteNode>
+  parameter: RouteNode | null
   readonly routes: Map<string, Route>
 }
 
 export class Router {
-  readonly #root: Node = newNode()
+  readonly #root: RouteNode = newNode()
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) this.#add(route)
@@ -83,7 +83,7 @@ interface RouteQuery {
 
 /** The depth of the recursion is limited by the longest route template, even for a longer path. */
 function find(
-  node: Node,
+  node: RouteNode,
   wanted: RouteQuery,
   depth: number,
   rawParams: readonly string[],
@@ -106,6 +106,6 @@ function partsOf(path: string): string[] {
   return path.split('/').slice(1)
 }
 
-function newNode(): Node {
+function newNode(): RouteNode {
   return { fixed: new Map(), parameter: null, routes: new Map() }
 }

@@ -65,7 +65,7 @@ export interface SubscriptionOptions {
 }
 
 /** A part of the commit after the position, and the index of the next event in it. */
-interface Reading {
+interface PartReading {
   readonly part: CommitPart
   at: number
 }
@@ -79,7 +79,7 @@ export class ChangeSubscription implements CatchUpReader {
   #position: StreamPosition
   /** History number of the position (`EnvironmentChanges.history`). */
   #history: number
-  #reading: Reading | null = null
+  #reading: PartReading | null = null
   /** The next part, while it is being made. */
   #making: Promise<CommitPart> | null = null
   /** Step of the commit at which the next part begins. */
@@ -228,7 +228,7 @@ export class ChangeSubscription implements CatchUpReader {
   }
 
   /** The current part; null if it is not ready in time. */
-  async #partInTime(): Promise<Reading | null> {
+  async #partInTime(): Promise<PartReading | null> {
     if (this.#reading) return this.#reading
     this.#making ??= this.#nextPart()
     const making = this.#making
@@ -271,7 +271,7 @@ export class ChangeSubscription implements CatchUpReader {
   }
 
   /** Adds events until the piece is full. */
-  #sendEvents(reading: Reading): void {
+  #sendEvents(reading: PartReading): void {
     const { events } = reading.part
     while (reading.at < events.length && this.#length < PIECE_BYTES) {
       const { about, bytes, from, to } = events[reading.at++]!

@@ -30,6 +30,7 @@ import {
   type DefinedSchema,
   instantOf,
   timesOf,
+  type Line,
 } from './content-schema.ts'
 
 export interface ContentImportOptions extends ContentSchemaOptions {
@@ -47,8 +48,6 @@ interface KnownInstance {
   readonly type: string
   readonly tenantId: string
 }
-
-type Line<Kind extends ContentKind> = Extract<ContentLine, { kind: Kind }>
 
 /** The sections of a file, in order. Kinds of the same section can be mixed. */
 const SECTION: Readonly<Record<ContentKind, number>> = {

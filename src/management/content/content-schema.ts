@@ -27,7 +27,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import type { View } from '#store/view.ts'
 import { invalid, repeated, unknown } from './content-errors.ts'
 
-type Line<Kind extends ContentLine['kind']> = Extract<ContentLine, { kind: Kind }>
+export type Line<Kind extends ContentLine['kind']> = Extract<ContentLine, { kind: Kind }>
 type AttributesLine = Line<CarrierKind>
 
 export interface ContentSchemaOptions {

@@ -47,7 +47,7 @@ export class DraftCommits {
    * `OVERLOADED` if the caller disconnects before the commit begins.
    */
   async run<Answer>(
-    command: Command<Answer>,
+    command: DraftCommand<Answer>,
     { asker = this.#own, onLost = () => {} }: { readonly asker?: Asker; readonly onLost?: () => void } = {},
   ): Promise<Answered<Answer>> {
     try {
@@ -70,7 +70,7 @@ export class DraftCommits {
   }
 
   async #attemptAgain<Answer>(
-    command: Command<Answer>,
+    command: DraftCommand<Answer>,
     asker: Asker,
     onLost: () => void,
   ): Promise<Answered<Answer>> {
@@ -84,7 +84,7 @@ export class DraftCommits {
     }
   }
 
-  async #attempt<Answer>(command: Command<Answer>, asker: Asker): Promise<Answered<Answer>> {
+  async #attempt<Answer>(command: DraftCommand<Answer>, asker: Asker): Promise<Answered<Answer>> {
     // The head is read first. If the history is replaced in the meantime, the commit is rejected. Otherwise,
     // it could be made in the wrong history.
     const { epoch } = await this.#store.ledger.head()
@@ -99,7 +99,7 @@ export class DraftCommits {
    * collector would copy them.
    */
   async #draft<Answer>(
-    command: Command<Answer>,
+    command: DraftCommand<Answer>,
     epoch: string,
     asker: Asker,
   ): Promise<Answered<Answer> | { readonly answer: Answer; readonly committing: Promise<Revision> }> {
@@ -139,4 +139,4 @@ export class DraftCommits {
 }
 
 /** Reads and writes a draft. It must have no other effects, because it can run several times. */
-type Command<Answer> = (records: Draft) => Answer | Resumable<Answer>
+type DraftCommand<Answer> = (records: Draft) => Answer | Resumable<Answer>

@@ -28,7 +28,7 @@ import { type ListedRecord, isOfKind, RecordReader } from './record-reader.ts'
 /** The key of a requirement that is not about a row. */
 const NO_ROW = new Uint8Array(0)
 
-interface Pending {
+interface PendingRow {
   readonly key: Uint8Array
   /** The row as the view had it when the draft first read it. */
   readonly row: Row | null
@@ -48,13 +48,13 @@ interface Pending {
 type Watcher = (before: StoredRecord | null, after: StoredRecord | null) => void
 
 export class Draft extends RecordReader {
-  readonly #pending = new Map<string, Pending>()
+  readonly #pending = new Map<string, PendingRow>()
   /**
    * Pending rows by kind. A command that builds a schema reads many short lists and must not scan all rows
    * for each of them.
    */
-  readonly #pendingOfKind = new Map<number, Map<string, Pending>>()
-  readonly #pendingById = new Map<string, Pending>()
+  readonly #pendingOfKind = new Map<number, Map<string, PendingRow>>()
+  readonly #pendingById = new Map<string, PendingRow>()
   readonly #watchers = new Map<RecordKind, Watcher>()
   readonly #changes: Change[] = []
   /** Index of the change that removes an entity, by the id of the entity. */
@@ -385,7 +385,7 @@ export class Draft extends RecordReader {
     return { id, require, put, delete: remove, changes }
   }
 
-  #keep(name: string, pending: Pending): void {
+  #keep(name: string, pending: PendingRow): void {
     this.#pending.set(name, pending)
     const kind = pending.key[0]!
     const known = this.#pendingOfKind.get(kind)
@@ -393,11 +393,11 @@ export class Draft extends RecordReader {
     else this.#pendingOfKind.set(kind, new Map([[name, pending]]))
   }
 
-  #ofKind(kind: RecordKind): Iterable<Pending> {
+  #ofKind(kind: RecordKind): Iterable<PendingRow> {
     return this.#pendingOfKind.get(recordsBegin(kind))?.values() ?? []
   }
 
-  #meet(kind: RecordKind, key: Uint8Array): Pending {
+  #meet(kind: RecordKind, key: Uint8Array): PendingRow {
     const name = textOf(key)
     const known = this.#pending.get(name)
     if (known) return known
@@ -405,7 +405,7 @@ export class Draft extends RecordReader {
     const stored = row === null ? null : decodeAs(kind, row)
     const record = stored && this.#isWhole(stored) ? stored : null
     const restarted = row !== null && record === null
-    const met: Pending = {
+    const met: PendingRow = {
       key,
       row,
       stored,
@@ -442,11 +442,11 @@ function withRow(change: Change, rowOf: ReadonlyMap<string, number>): Change {
 }
 
 /** The record that was stored when the draft first read it, decoded once. */
-function storedIn(pending: Pending): StoredRecord | null {
+function storedIn(pending: PendingRow): StoredRecord | null {
   if (pending.row !== null) pending.stored ??= decodeRecord(pending.row)
   return pending.stored
 }
 
-function isPendingIn(pending: Pending, list: ListName): boolean {
+function isPendingIn(pending: PendingRow, list: ListName): boolean {
   return pending.record !== null && isListed(pending.record, list)
 }

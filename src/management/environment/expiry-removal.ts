@@ -45,7 +45,7 @@ interface PendingExpiry extends ExpiredFact {
 }
 
 /** A scan of the lists. */
-interface Look {
+interface ListScan {
   readonly from: ListedPlace | null
   readonly dueAt: number
 }
@@ -55,7 +55,7 @@ export class ExpiredGrants {
   #waiting: PendingExpiry[] = []
   /** Number of finished elements at the beginning of `#waiting`. */
   #done = 0
-  #look: Look | null = null
+  #look: ListScan | null = null
   /**
    * Maximum number of grants in the next commit. It is 1 after a failure, so that a grant that always fails
    * does not block the others.
@@ -148,7 +148,7 @@ export class ExpiredGrants {
     this.#done = 0
   }
 
-  async #removeListed(look: Look): Promise<void> {
+  async #removeListed(look: ListScan): Promise<void> {
     const from = await this.#options.removeListed(look.from)
     // If another scan was requested in the meantime, its position must not be overwritten.
     if (this.#look === look) this.#look = from && { ...look, from }

@@ -9,11 +9,11 @@ import type { OperationInput, OperationName } from './operations.ts'
 
 const tenant = 'default'
 
-type Step = {
+type SampleStep = {
   [Name in OperationName]: readonly [Name, OperationInput<Name>]
 }[OperationName]
 
-const STEPS: readonly Step[] = [
+const STEPS: readonly SampleStep[] = [
   [
     'createResource',
     {
@@ -96,30 +96,30 @@ function fromFolder(role: string) {
   return { users_with_role: [{ role, on_resource: 'folder', linked_by_relation: 'parent' }] }
 }
 
-function user(key: string): Step {
+function user(key: string): SampleStep {
   return ['createUser', { body: { key, email: `${key}@example.com` } }]
 }
 
-function group(key: string): Step {
+function group(key: string): SampleStep {
   return ['createGroup', { body: { group_instance_key: key, group_tenant: tenant } }]
 }
 
-function nest(outer: string, inner: string): Step {
+function nest(outer: string, inner: string): SampleStep {
   return ['assignGroup', { params: { group_instance_key: outer }, body: { group_instance_key: inner } }]
 }
 
-function join(groupKey: string, userKey: string): Step {
+function join(groupKey: string, userKey: string): SampleStep {
   return ['addGroupMember', { params: { group_instance_key: groupKey, user_id: userKey }, body: { tenant } }]
 }
 
-function place(folder: string, document: string): Step {
+function place(folder: string, document: string): SampleStep {
   return [
     'createRelationshipTuple',
     { body: { subject: `folder:${folder}`, relation: 'parent', object: `document:${document}`, tenant } },
   ]
 }
 
-function grant(groupKey: string, folder: string, role: string): Step {
+function grant(groupKey: string, folder: string, role: string): SampleStep {
   return [
     'addGroupRole',
     {

@@ -40,12 +40,12 @@ export interface ExpiredFact {
 
 /** Position of a scan of the lists of expiring facts. */
 export interface ListedPlace {
-  readonly kind: Fact['kind']
+  readonly kind: GrantRecord['kind']
   /** Position in the list after which the scan continues. */
   readonly after: number
 }
 
-type Fact = AssignmentRecord | TupleRecord
+type GrantRecord = AssignmentRecord | TupleRecord
 
 /**
  * Deletes the facts that have expired at the time of this operation. A fact whose expiration time was
@@ -81,7 +81,7 @@ export function* expireListed(
   for (const { kind, list } of from?.kind === 'tuple' ? LISTED.slice(1) : LISTED) {
     for (const row of records.storedRows(list, from?.kind === kind ? { after: from.after } : {})) {
       if (++looked % YIELD_ROWS === 0) yield
-      const record: Fact | null =
+      const record: GrantRecord | null =
         (expiresAtOf(row) ?? Infinity) <= expiredAt ? records.get(kind, row.key) : null
       if (record && hasExpired(record, expiredAt)) {
         const name = remove(context, record)
@@ -97,12 +97,12 @@ export function* expireListed(
   return null
 }
 
-function hasExpired({ expiresAt }: Fact, now: number): boolean {
+function hasExpired({ expiresAt }: GrantRecord, now: number): boolean {
   return expiresAt !== null && expiresAt <= now
 }
 
 /** The stored fact that a removal names; null if it does not exist. */
-function factOf(context: WriteContext, removal: Change): Fact | null {
+function factOf(context: WriteContext, removal: Change): GrantRecord | null {
   if (removal.kind === 'tuple-removed') {
     const subject = instanceOf(context, removal.subject)
     const object = instanceOf(context, removal.object)
@@ -146,7 +146,7 @@ function instanceOf({ records }: WriteContext, { type, key }: InstanceKey): Inst
 }
 
 /** Deletes the fact and returns its description for the audit entry. */
-function remove(context: WriteContext, record: Fact): Attributes {
+function remove(context: WriteContext, record: GrantRecord): Attributes {
   const { records } = context
   const nameOf = (instance: InstanceRecord): string =>
     formatInstanceReference(instanceKeyOf(records, instance))
@@ -166,7 +166,7 @@ function remove(context: WriteContext, record: Fact): Attributes {
   return { user: user.key, role: role.key, tenant: tenant.key, ...where, expires_at }
 }
 
-function repeatRemoval({ records }: WriteContext, record: Fact, removal: Change): void {
+function repeatRemoval({ records }: WriteContext, record: GrantRecord, removal: Change): void {
   const expiration = expirationOf(record)
   if (removal.kind === 'tuple-removed') records.put(record, { ...removal, kind: 'tuple-put', ...expiration })
   else if (removal.kind === 'assignment-removed')

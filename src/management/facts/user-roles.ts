@@ -4,10 +4,7 @@ import { requireUser } from '#management/drafts/lookups.ts'
 import { assignRole, checkTenantNamed, checkWanted, unassignRole } from './role-assignments.ts'
 import type { ReturnDeletedQuery, RoleAssignment, UserRoleRemoval } from '#entities/role-assignment.ts'
 import type { UserRoleAssignment } from '#entities/user.ts'
-
-interface UserParams {
-  readonly user_id: string
-}
+import type { UserParams } from './users.ts'
 
 export function assignUserRole(
   context: WriteContext,

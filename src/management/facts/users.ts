@@ -18,7 +18,7 @@ import { attributesOfUser } from '#model/user-attributes.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import { presentUser } from './user-presenter.ts'
 
-interface UserParams {
+export interface UserParams {
   readonly user_id: string
 }
 

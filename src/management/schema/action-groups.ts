@@ -14,13 +14,9 @@ import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { withAttributes } from '#management/paging/selection.ts'
 import type { ActionGroupRecord, TypeRecord } from '#entities/records.ts'
 import type { ActionGroup, ActionGroupCreate, ActionGroupUpdate, ActionsQuery } from '#entities/action.ts'
-import { checkPartIsNew, putType, requirePart, withPart } from './types.ts'
+import { checkPartIsNew, putType, requirePart, withPart, type TypeParams } from './types.ts'
 
-interface TypeParams {
-  readonly resource_id: string
-}
-
-interface GroupParams extends TypeParams {
+interface ActionGroupParams extends TypeParams {
   readonly action_group_id: string
 }
 
@@ -56,14 +52,17 @@ export function createActionGroup(
   return presentActionGroup(context, type, group)
 }
 
-export function getActionGroup(context: ReadContext, input: { readonly params: GroupParams }): ActionGroup {
+export function getActionGroup(
+  context: ReadContext,
+  input: { readonly params: ActionGroupParams },
+): ActionGroup {
   const { type, group } = locate(context.records, input.params)
   return presentActionGroup(context, type, group)
 }
 
 export function updateActionGroup(
   context: WriteContext,
-  input: { readonly params: GroupParams; readonly body: ActionGroupUpdate },
+  input: { readonly params: ActionGroupParams; readonly body: ActionGroupUpdate },
 ): ActionGroup {
   const { body } = input
   const { type, group } = locate(context.records, input.params)
@@ -79,7 +78,10 @@ export function updateActionGroup(
   return presentActionGroup(context, type, updated)
 }
 
-export function deleteActionGroup(context: WriteContext, input: { readonly params: GroupParams }): void {
+export function deleteActionGroup(
+  context: WriteContext,
+  input: { readonly params: ActionGroupParams },
+): void {
   const { type, group } = locate(context.records, input.params)
   const actionGroups = type.actionGroups.filter(({ id }) => id !== group.id)
   putType(context, { ...type, actionGroups, updatedAt: context.now })
@@ -94,7 +96,7 @@ function actionKeys(type: TypeRecord, references: readonly string[]): string[] {
   return [...new Set(found.map(({ key }) => key))]
 }
 
-function locate(records: RecordReader, params: GroupParams) {
+function locate(records: RecordReader, params: ActionGroupParams) {
   const type = requireType(records, params.resource_id)
   const where = { what: 'action group', type }
   return { type, group: requirePart(type.actionGroups, params.action_group_id, where) }

@@ -13,11 +13,7 @@ import { withAttributes } from '#management/paging/selection.ts'
 import type { ActionRecord, TypeRecord } from '#entities/records.ts'
 import type { Action, ActionCreate, ActionsQuery, ActionUpdate } from '#entities/action.ts'
 import { removeActions } from './schema-removals.ts'
-import { checkPartIsNew, putType, requirePart, withPart } from './types.ts'
-
-interface TypeParams {
-  readonly resource_id: string
-}
+import { checkPartIsNew, putType, requirePart, withPart, type TypeParams } from './types.ts'
 
 interface ActionParams extends TypeParams {
   readonly action_id: string

@@ -19,16 +19,16 @@ import type {
 } from '#entities/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { isSameDerivation, resolveDerivation, resolvePermissions } from './role-rules.ts'
-import { createRole, presentDerivation, presentResourceRole, putRole, updateRole } from './roles.ts'
+import {
+  createRole,
+  presentDerivation,
+  presentResourceRole,
+  putRole,
+  type ResourceRoleParams,
+  updateRole,
+} from './roles.ts'
 import { removeRoles } from './schema-removals.ts'
-
-interface TypeParams {
-  readonly resource_id: string
-}
-
-interface RoleParams extends TypeParams {
-  readonly role_id: string
-}
+import type { TypeParams } from './types.ts'
 
 /** Returns the roles as a bare array in every case. */
 export function listResourceRoles(
@@ -53,14 +53,17 @@ export function createResourceRole(
   return presentResourceRole(context, createRole(context, type, input.body), type)
 }
 
-export function getResourceRole(context: ReadContext, input: { readonly params: RoleParams }): ResourceRole {
+export function getResourceRole(
+  context: ReadContext,
+  input: { readonly params: ResourceRoleParams },
+): ResourceRole {
   const { type, role } = locate(context.records, input.params)
   return presentResourceRole(context, role, type)
 }
 
 export function updateResourceRole(
   context: WriteContext,
-  input: { readonly params: RoleParams; readonly body: ResourceRoleUpdate },
+  input: { readonly params: ResourceRoleParams; readonly body: ResourceRoleUpdate },
 ): ResourceRole {
   const { type, role } = locate(context.records, input.params)
   return presentResourceRole(context, updateRole(context, type, role, input.body), type)
@@ -68,7 +71,7 @@ export function updateResourceRole(
 
 export function* deleteResourceRole(
   context: WriteContext,
-  input: { readonly params: RoleParams },
+  input: { readonly params: ResourceRoleParams },
 ): Resumable<void> {
   const { type, role } = locate(context.records, input.params)
   yield* removeRoles(context, [role], type)
@@ -76,7 +79,7 @@ export function* deleteResourceRole(
 
 export function addResourceRolePermissions(
   context: WriteContext,
-  input: { readonly params: RoleParams; readonly body: PermissionList },
+  input: { readonly params: ResourceRoleParams; readonly body: PermissionList },
 ): ResourceRole {
   const { type, role } = locate(context.records, input.params)
   const added = resolvePermissions(context.records, type, input.body.permissions)
@@ -86,7 +89,7 @@ export function addResourceRolePermissions(
 
 export function removeResourceRolePermissions(
   context: WriteContext,
-  input: { readonly params: RoleParams; readonly body: PermissionList },
+  input: { readonly params: ResourceRoleParams; readonly body: PermissionList },
 ): ResourceRole {
   const { type, role } = locate(context.records, input.params)
   const removed = resolvePermissions(context.records, type, input.body.permissions)
@@ -97,7 +100,7 @@ export function removeResourceRolePermissions(
 /** Adds a derivation entry. An existing equal entry is a duplicate, even if its guard differs. */
 export function addImplicitGrant(
   context: WriteContext,
-  input: { readonly params: RoleParams; readonly body: DerivationCreate },
+  input: { readonly params: ResourceRoleParams; readonly body: DerivationCreate },
 ): DerivationRead {
   const { records } = context
   const { type, role } = locate(records, input.params)
@@ -118,7 +121,7 @@ export function addImplicitGrant(
 /** Removes a derivation entry, regardless of its guard (native.md D-34). */
 export function removeImplicitGrant(
   context: WriteContext,
-  input: { readonly params: RoleParams; readonly body: DerivationCreate },
+  input: { readonly params: ResourceRoleParams; readonly body: DerivationCreate },
 ): void {
   const { records } = context
   const { type, role } = locate(records, input.params)
@@ -143,7 +146,7 @@ export function removeImplicitGrant(
 /** Sets the guard of the whole block; each entry also keeps its own guard. */
 export function setImplicitGrantConditions(
   context: WriteContext,
-  input: { readonly params: RoleParams; readonly body: GrantConditions },
+  input: { readonly params: ResourceRoleParams; readonly body: GrantConditions },
 ): GrantConditions {
   const { type, role } = locate(context.records, input.params)
   const guarded = input.body.no_direct_roles_on_object
@@ -153,7 +156,7 @@ export function setImplicitGrantConditions(
 
 function locate(
   records: RecordReader,
-  params: RoleParams,
+  params: ResourceRoleParams,
 ): { readonly type: TypeRecord; readonly role: RoleRecord } {
   const type = requireType(records, params.resource_id)
   return { type, role: requireRole(records, type, params.role_id) }

@@ -33,11 +33,14 @@ import { actionsOf, attributesOf } from './resource-parts.ts'
 import { presentResource } from './resource-presenter.ts'
 import { type ReplacedRole, replaceRole } from './roles.ts'
 import { relationsOf, removeActions, removeRelations, removeRoles, removeType } from './schema-removals.ts'
-import { addType, builtInType, checkAttributeNames, putType, requireAnyType } from './types.ts'
-
-interface TypeParams {
-  readonly resource_id: string
-}
+import {
+  addType,
+  builtInType,
+  checkAttributeNames,
+  putType,
+  requireAnyType,
+  type TypeParams,
+} from './types.ts'
 
 export function* createResource(
   context: WriteContext,

@@ -13,15 +13,13 @@ import type { RoleRecord, TypeRecord } from '#entities/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { ResourceRole, ResourceRoleFamily, TenantRole, TenantRoleFamily } from '#entities/role.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
-import { presentResourceRole, presentTenantRole, updateRole } from './roles.ts'
-
-interface RoleParams {
-  readonly role_id: string
-}
-
-interface ResourceRoleParams extends RoleParams {
-  readonly resource_id: string
-}
+import {
+  presentResourceRole,
+  presentTenantRole,
+  type ResourceRoleParams,
+  type RoleParams,
+  updateRole,
+} from './roles.ts'
 
 interface ParentParams {
   readonly parent_role_id: string

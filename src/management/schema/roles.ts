@@ -22,6 +22,13 @@ import { roleChange } from '#replica/record-changes.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import { resolveExtends } from '#management/schema/extends/resolve-extends.ts'
 import { requireMentions, resolveGrantedTo, resolvePermissions } from './role-rules.ts'
+import type { TypeParams } from './types.ts'
+
+export interface RoleParams {
+  readonly role_id: string
+}
+
+export interface ResourceRoleParams extends RoleParams, TypeParams {}
 
 /**
  * Creates a complete resource role of `type`, or a tenant role. Throws `DUPLICATE_ENTITY` if the key is in

@@ -67,11 +67,11 @@ export function noteAdded({ records, newId }: Pick<WriteContext, 'records' | 'ne
   records.put(records.get('schema', rowKeys.schema()) ?? { kind: 'schema', id: newId() })
 }
 
-type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
+export type SchemaCommand<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
 
 /** Returns the command followed by a check of everything that it has written. The check can reject it. */
 export function lookedAt<Answer>(
-  command: Command<Answer>,
+  command: SchemaCommand<Answer>,
   look: (context: WriteContext) => Resumable<void>,
 ): (context: WriteContext) => Resumable<Answer> {
   return function* (context) {

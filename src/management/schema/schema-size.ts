@@ -36,6 +36,7 @@ import type {
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import { checkExtendsReach } from '#management/schema/extends/extends-ceiling.ts'
+import type { SchemaCommand } from './schema-ceilings.ts'
 
 interface Sums extends Pick<SchemaSizeRecord, 'actions' | 'permissions' | 'derivations'> {
   readonly conditionBytes: number
@@ -71,13 +72,11 @@ const SUMMED: Readonly<Record<keyof Sums, { readonly what: string; readonly spea
 const SUMS = Object.keys(SUMMED) as (keyof Sums)[]
 const NOTHING = sumsFrom(() => 0)
 
-type Command<Answer> = (context: WriteContext) => Answer | Resumable<Answer>
-
 /**
  * Returns the command followed by a check that throws `LIMIT_EXCEEDED` if the resulting schema is too large.
  */
 export function heldToSize<Answer>(
-  command: Command<Answer>,
+  command: SchemaCommand<Answer>,
   ceilings = SIZE_CEILINGS,
 ): (context: WriteContext) => Resumable<Answer> {
   return function* (context) {

@@ -8,12 +8,8 @@ import type { RoleRecord } from '#entities/records.ts'
 import type { PermissionList, RoleCreate, RoleUpdate, TenantRole, TenantRolesQuery } from '#entities/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { checkTenantPermissions, resolvePermissions } from './role-rules.ts'
-import { createRole, presentTenantRole, updateRole } from './roles.ts'
+import { createRole, presentTenantRole, type RoleParams, updateRole } from './roles.ts'
 import { removeRoles } from './schema-removals.ts'
-
-interface RoleParams {
-  readonly role_id: string
-}
 
 export function* listTenantRoles(
   context: ReadContext,

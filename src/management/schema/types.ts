@@ -15,6 +15,10 @@ import { PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
 import type { ActionRecord, AttributeRecord, TypeRecord } from '#entities/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
+export interface TypeParams {
+  readonly resource_id: string
+}
+
 /**
  * Keys with this prefix are reserved: `/user-permissions` uses `__tenant:acme` in place of an instance
  * `type:key`.

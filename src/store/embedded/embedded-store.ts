@@ -31,7 +31,7 @@ export interface EmbeddedStoreOptions {
   readonly release: () => void
 }
 
-interface OpenEnvironment extends EnvironmentStore {
+interface EmbeddedEnvironment extends EnvironmentStore {
   readonly ledger: EmbeddedLedger
   readonly tables: Tables
 }
@@ -41,7 +41,7 @@ export class EmbeddedStore implements Store {
   readonly isAlone = false
   readonly nodeHeartbeats = null
   readonly #options: EmbeddedStoreOptions
-  readonly #environments = new EnvironmentSet<OpenEnvironment>((id, options) => this.#open(id, options))
+  readonly #environments = new EnvironmentSet<EmbeddedEnvironment>((id, options) => this.#open(id, options))
   #closed: Promise<void> | null = null
 
   constructor(options: EmbeddedStoreOptions) {
@@ -98,7 +98,7 @@ export class EmbeddedStore implements Store {
     return this.#closed
   }
 
-  async #open(id: string, { begin = 'always' }: BeginOptions): Promise<OpenEnvironment> {
+  async #open(id: string, { begin = 'always' }: BeginOptions): Promise<EmbeddedEnvironment> {
     const { openTables, listRule, logEntriesMax, requireTables, keptIds, largeWrites = null } = this.#options
     const isFirst = begin === 'before-others' && keptIds().every(kept => kept === id)
     const mayBegin = begin === 'always' || isFirst
@@ -137,7 +137,7 @@ export class EmbeddedStore implements Store {
 }
 
 /** Feeds end immediately; writes in progress are completed. */
-async function closeEnvironment({ ledger, tables }: OpenEnvironment): Promise<void> {
+async function closeEnvironment({ ledger, tables }: EmbeddedEnvironment): Promise<void> {
   await ledger.close()
   await tables.close()
 }

@@ -22,7 +22,7 @@ export const COMMIT_ID_BYTES = 16
 const BODY_START = 1 + COMMIT_ID_BYTES
 
 type PackedPut = readonly [key: Uint8Array, value: Uint8Array, created: number]
-type Body = readonly [deletes: readonly Uint8Array[], puts: readonly PackedPut[], changes: string]
+type EntryBody = readonly [deletes: readonly Uint8Array[], puts: readonly PackedPut[], changes: string]
 
 // Plain maps without the record extension: every release must be able to read an entry without other data.
 const packr = new Packr({ useRecords: false })
@@ -30,7 +30,7 @@ const packr = new Packr({ useRecords: false })
 export function encodeEntry(entry: LogEntry): Uint8Array {
   assert(entry.id.length === COMMIT_ID_BYTES, `a commit id has ${COMMIT_ID_BYTES} bytes`)
   const puts = entry.put.map((row): PackedPut => [row.key, row.value, row.created])
-  const body = packr.pack([entry.delete, puts, encodeChanges(entry.changes)] satisfies Body)
+  const body = packr.pack([entry.delete, puts, encodeChanges(entry.changes)] satisfies EntryBody)
   const bytes = Buffer.allocUnsafe(BODY_START + body.length)
   bytes[0] = FORMAT
   bytes.set(entry.id, 1)
@@ -41,7 +41,7 @@ export function encodeEntry(entry: LogEntry): Uint8Array {
 /** Decodes the entry stored at `revision`. Its keys and values share memory with `bytes`. */
 export function decodeEntry(revision: Revision, bytes: Uint8Array): LogEntry {
   assert(bytes[0] === FORMAT, () => `a log entry has format ${FORMAT}, not ${bytes[0]}`)
-  const [deletes, puts, changes] = packr.unpack(bytes.subarray(BODY_START)) as Body
+  const [deletes, puts, changes] = packr.unpack(bytes.subarray(BODY_START)) as EntryBody
   return {
     revision,
     id: entryId(bytes),

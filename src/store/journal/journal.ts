@@ -29,7 +29,7 @@ interface Segment {
 }
 
 /** Records that are written together. */
-interface Batch {
+interface RecordBatch {
   readonly segment: Segment
   readonly start: number
   end: number
@@ -46,8 +46,8 @@ export class Journal {
   readonly #tableNames: readonly string[]
   #segment: Segment
   /** The batch that accepts further records; null if no record has arrived since the last batch started. */
-  #open: Batch | null = null
-  readonly #batches: Batch[] = []
+  #open: RecordBatch | null = null
+  readonly #batches: RecordBatch[] = []
   #isWriting = false
   #last: Promise<void> = Promise.resolve()
   #failure: AuthzError | null = null

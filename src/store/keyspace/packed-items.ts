@@ -20,7 +20,7 @@ export interface PackedItem {
 }
 
 /** A range of the current order whose items have the same bytes before `at`. */
-interface Group {
+interface ItemRange {
   readonly from: number
   readonly end: number
   readonly at: number
@@ -102,7 +102,7 @@ export class PackedItems {
    * Returns the length of the common prefix of the keys of a group, whose bytes before `at` are known to be
    * equal. Returns null if one of the keys ends after this prefix.
    */
-  #commonEnd(order: Uint32Array, { from, end, at }: Group): number | null {
+  #commonEnd(order: Uint32Array, { from, end, at }: ItemRange): number | null {
     const first = order[from]!
     let common = Infinity
     for (let index = from; index < end; index += 1) {

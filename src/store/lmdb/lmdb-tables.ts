@@ -27,8 +27,8 @@ import { checkDataFile } from './data-file.ts'
 import { cannotOpen, cannotWrite } from './disk-errors.ts'
 import { openWrites } from './open-writes.ts'
 
-type Bytes = Database<Uint8Array, Uint8Array>
-type Cursor = Iterator<TableEntry>
+type BytesDatabase = Database<Uint8Array, Uint8Array>
+type EntryIterator = Iterator<TableEntry>
 
 /** Maximum number of named tables per environment; each adds a small cost to every transaction. */
 const TABLES_MAX = 16
@@ -186,13 +186,13 @@ export class LmdbTables implements Tables {
 }
 
 class LmdbTable implements Table {
-  readonly #database: Bytes
+  readonly #database: BytesDatabase
   readonly #access: Access
 
   /** The snapshot that is read; null for the current state. */
   readonly #transaction: Transaction | null
 
-  constructor(database: Bytes, access: Access, transaction: Transaction | null = null) {
+  constructor(database: BytesDatabase, access: Access, transaction: Transaction | null = null) {
     this.#database = database
     this.#access = access
     this.#transaction = transaction
@@ -262,7 +262,7 @@ class LmdbTable implements Table {
 
 /** Whether the tables of one environment can be read or written at the moment, and their open cursors. */
 class Access {
-  readonly #cursors = new Set<Cursor>()
+  readonly #cursors = new Set<EntryIterator>()
   readonly #snapshots = new Set<() => void>()
   #isWriting = false
   #isClosed = false
@@ -285,12 +285,12 @@ class Access {
     }
   }
 
-  addCursor(cursor: Cursor): Cursor {
+  addCursor(cursor: EntryIterator): EntryIterator {
     this.#cursors.add(cursor)
     return cursor
   }
 
-  closeCursor(cursor: Cursor): void {
+  closeCursor(cursor: EntryIterator): void {
     if (this.#cursors.delete(cursor)) cursor.return?.()
   }
 

@@ -96,7 +96,7 @@ export class MemoryTables implements Tables {
   }
 }
 
-interface TableHooks {
+interface MemoryTableHooks {
   readonly beforeRead: () => void
   /** Called before each change with the step that undoes it. Throws outside a write. */
   readonly onWrite: (undo: () => void) => void
@@ -132,10 +132,10 @@ class MemoryReader {
 }
 
 class MemoryTable extends MemoryReader implements Table {
-  readonly #hooks: TableHooks
+  readonly #hooks: MemoryTableHooks
   readonly #entries: OrderedEntries<Uint8Array>
 
-  constructor(hooks: TableHooks) {
+  constructor(hooks: MemoryTableHooks) {
     const entries = new OrderedEntries<Uint8Array>()
     super(entries, hooks.beforeRead)
     this.#hooks = hooks

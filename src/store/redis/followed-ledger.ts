@@ -9,7 +9,7 @@ import { storeClosed } from '#store/store-closed-error.ts'
 import type { LastSyncRecord } from '#store/redis/copy/last-sync-record.ts'
 import type { LocalCopy } from '#store/redis/copy/local-copy.ts'
 import { COMMIT_MS_MAX, type RedisLedger } from '#store/redis/ledger/redis-ledger.ts'
-import type { Position } from '#store/redis/ledger/redis-log.ts'
+import type { LogPosition } from '#store/redis/ledger/redis-log.ts'
 
 /**
  * Minimum time limit for the wait until the replica has a commit that Redis has accepted. It applies even if
@@ -70,7 +70,7 @@ export class FollowedLedger implements Ledger {
     return revision
   }
 
-  async #commit(source: RedisLedger, commit: Commit, ground: Position): Promise<Revision> {
+  async #commit(source: RedisLedger, commit: Commit, ground: LogPosition): Promise<Revision> {
     const until = performance.now() + COMMIT_MS_MAX
     try {
       const revision = await source.commitOn(ground, commit)

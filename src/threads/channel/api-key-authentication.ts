@@ -12,7 +12,7 @@ import type { Principal } from '#model/principal.ts'
 import { interned } from '#threads/interned.ts'
 import type { Credential } from './messages.ts'
 
-interface Known extends Credential {
+interface KnownKey extends Credential {
   readonly hash: Buffer
   /** Time of the monotonic clock. */
   readonly expiresAtMs: number
@@ -31,12 +31,12 @@ interface KeyClocks {
 export class ApiKeyAuthentication {
   readonly #clocks: KeyClocks
   readonly #onUse: (keyId: string) => void
-  #known = new Map<string, Known>()
+  #known = new Map<string, KnownKey>()
   /**
    * `Authorization` headers with a valid token, so that each header is parsed and hashed only once. The map
    * never has more entries than there are credentials.
    */
-  #sent = new Map<string, Known>()
+  #sent = new Map<string, KnownKey>()
 
   /**
    * `onUse` is called for the first use of each secret, and for its first use after each call of
@@ -100,7 +100,7 @@ export class ApiKeyAuthentication {
     for (const known of this.#known.values()) known.isNoted = false
   }
 
-  #note(known: Known): void {
+  #note(known: KnownKey): void {
     known.isNoted = true
     const { keyId } = known.principal
     if (keyId !== null) this.#onUse(keyId)
@@ -114,7 +114,7 @@ export class ApiKeyAuthentication {
     return this.#clocks.elapsedMs() + validUntil - this.#clocks.now()
   }
 
-  #find(authorization: string): Known | null {
+  #find(authorization: string): KnownKey | null {
     const token = bearerToken(authorization)
     if (token === null) return null
     const secretHash = hash('sha256', token, 'hex')

@@ -36,7 +36,7 @@ const QUIET_MS = 20
 const HOLD_MS_MAX = 1_000
 /** How long `close` lets the threads complete in-flight requests. */
 const DRAIN_MS = 5_000
-interface Pending {
+interface PendingAcknowledgement {
   readonly resolve: () => void
   readonly waitingFor: Set<Worker>
 }
@@ -73,7 +73,7 @@ export class HttpThreads {
   readonly #outboxes = new Map<Worker, Outbox<ToHttpThread>>()
   /** Threads that load their code and serve nothing yet. */
   readonly #waiting = new Set<Worker>()
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new Map<number, PendingAcknowledgement>()
   readonly #piecesOfThreads = new Map<Worker, ThreadPieces>()
   readonly #streamsOfThreads = new Map<Worker, ThreadStreams>()
   /** Calls of each thread without a response. */

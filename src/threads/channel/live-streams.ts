@@ -14,7 +14,7 @@ import type { StreamEnd } from '#entities/change-event.ts'
 import type { ThreadCounters } from '#telemetry/thread-counters.ts'
 import type { FromHttpThread, StreamPiece, ToHttpThread } from './messages.ts'
 
-type Batch = ToHttpThread & { readonly kind: 'stream-batch' }
+type StreamBatch = ToHttpThread & { readonly kind: 'stream-batch' }
 type EndReason = 'left' | 'slow' | 'key' | 'closing'
 
 interface Stream {
@@ -98,7 +98,7 @@ export class LiveStreams {
     else this.#join(stream, channel)
   }
 
-  receiveBatch(batch: Batch): void {
+  receiveBatch(batch: StreamBatch): void {
     // Batches of a block arrive consecutively.
     if (batch.block !== this.#lastTaken) this.#send({ kind: 'took-block', block: batch.block })
     this.#lastTaken = batch.block
@@ -126,7 +126,7 @@ export class LiveStreams {
     return this.#held.bytes
   }
 
-  #blockOf({ owner, block, bytes }: Batch): Held<Stream> {
+  #blockOf({ owner, block, bytes }: StreamBatch): Held<Stream> {
     const known = this.#blocks.get(block)
     if (known) return known
     const held = this.#held.add(owner, bytes.length, () => this.#blocks.delete(block))
@@ -207,7 +207,10 @@ export class LiveStreams {
     stream.channel = null
   }
 
-  #count(readers: number, { length, events, resets }: Pick<Batch, 'length' | 'events' | 'resets'>): void {
+  #count(
+    readers: number,
+    { length, events, resets }: Pick<StreamBatch, 'length' | 'events' | 'resets'>,
+  ): void {
     if (this.#counters === null) return
     this.#counters.add('changeEvents', events * readers)
     this.#counters.add('changeBytes', length * readers)

@@ -41,7 +41,7 @@ export interface OrderedList {
 }
 
 /** Position of an entry, or the position at which a missing entry would be inserted. */
-interface Position {
+interface EntryPosition {
   readonly chunk: number
   readonly index: number
 }
@@ -166,7 +166,7 @@ function positionOf(
   { memory, at }: OrderedList,
   hash: number,
   compare: (entity: number) => number,
-): Position {
+): EntryPosition {
   const words = memory.graph
   const order = (entryHash: number, entity: number): number =>
     entryHash === hash ? compare(entity) : entryHash >>> 0 < hash >>> 0 ? -1 : 1

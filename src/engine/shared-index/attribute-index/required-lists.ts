@@ -19,7 +19,7 @@ export interface RequiredList {
 }
 
 /** Attributes by which entities that match a set can be looked up. */
-interface Attributes {
+interface RequiredAttributes {
   readonly ofUser: readonly string[]
   readonly ofResource: readonly string[]
 }
@@ -38,7 +38,7 @@ const COMPUTED = new Set([
   'resource.tenant',
 ])
 /** Cache: the attributes of each set are read once. */
-const known = new WeakMap<ConditionSetPut, Attributes>()
+const known = new WeakMap<ConditionSetPut, RequiredAttributes>()
 
 /** Tracks condition sets and rules. The cost of adding a rule does not depend on the number of rules. */
 export class RequiredLists {
@@ -140,7 +140,7 @@ function changeCount(counts: Map<string, number>, key: string, by: number): bool
   return before === 0 || before + by === 0
 }
 
-function attributesIn(put: ConditionSetPut): Attributes {
+function attributesIn(put: ConditionSetPut): RequiredAttributes {
   let attributes = known.get(put)
   if (attributes === undefined) {
     const condition = readCondition(put.conditions, [])

@@ -42,7 +42,7 @@ const RULES_A_SLICE = 1_024
  * A user set or resource set of a rule, with its conditions and those of its ancestors. `null` if one of the
  * conditions cannot be parsed; then the set is never true.
  */
-interface Side {
+interface ExplainedSet {
   readonly key: string
   readonly isOfType: boolean
   readonly conditions: readonly NonNullable<SetText['conditions']>[] | null
@@ -67,7 +67,7 @@ export function* explainRules(
     readonly query: Query
     readonly parts: ListingParts
     readonly detail: RuleDetail
-    readonly decider: Decider
+    readonly decider: RuleDecider
     readonly isAllowedByRoles: boolean
   },
 ): Resumable<ExplainedByRules | { readonly lookups: readonly Lookup[] }> {
@@ -76,22 +76,22 @@ export function* explainRules(
 }
 
 /** Inputs for an explanation of rules, in addition to the values copied for the query. */
-type Explained = Omit<Parameters<typeof explainRules>[1], 'detail'>
+type ExplanationInputs = Omit<Parameters<typeof explainRules>[1], 'detail'>
 
-interface Decider {
+interface RuleDecider {
   decide(asked: AskedRules): RuledOutcome
 }
 
 class RuleExplanation {
   readonly #asked: AskedRules
-  readonly #decider: Decider
+  readonly #decider: RuleDecider
   readonly #query: Query
   readonly #isAllowedByRoles: boolean
   readonly #sent: FailsafeQueryContext | undefined
   readonly #roleKeys: readonly (string | undefined)[]
   readonly #values: QuestionValues
   readonly #budget = new EvaluationBudget()
-  readonly #sides = new Map<number, Side>()
+  readonly #sides = new Map<number, ExplainedSet>()
   /** For each side, whether it is true. */
   readonly #matches = new Map<number, boolean>()
   readonly #missing = new Map<string, Lookup>()
@@ -101,7 +101,7 @@ class RuleExplanation {
    * `asked` must belong to this explanation alone, because other queries run between slices. `decider`
    * computes the decision.
    */
-  constructor(asked: AskedRules, { query, parts, decider, isAllowedByRoles }: Explained) {
+  constructor(asked: AskedRules, { query, parts, decider, isAllowedByRoles }: ExplanationInputs) {
     const { regions, schema } = parts
     this.#asked = asked
     this.#decider = decider
@@ -259,7 +259,7 @@ class RuleExplanation {
     return holds
   }
 
-  #side(set: number): Side {
+  #side(set: number): ExplainedSet {
     const known = this.#sides.get(set)
     if (known !== undefined) return known
     this.#setsRead += 1
@@ -267,7 +267,7 @@ class RuleExplanation {
     this.#setsRead += Math.floor((bytes * SETS_A_SLICE) / SET_BYTES_A_SLICE)
     const above = parent < 0 ? null : this.#side(parent)
     const conditionsAbove = above === null ? [] : above.conditions
-    const side: Side = {
+    const side: ExplainedSet = {
       key,
       isOfType: (type === null || type === this.#query.type) && (above === null || above.isOfType),
       conditions: conditions === null || conditionsAbove === null ? null : [conditions, ...conditionsAbove],

@@ -22,7 +22,7 @@ const ATOMS_MAX = 2 ** 24
 export function* compileMapping(configs: readonly MappingPut[], stamp: number): Generator<void, Int32Array> {
   const rules = yield* inOrder(configs)
   if (rules.length === 0) return new Int32Array(0)
-  const tree = new Tree()
+  const tree = new PathTree()
   for (const [number, rule] of rules.entries()) {
     tree.add(rule)
     if (number % RULES_A_STEP === 0) yield
@@ -52,7 +52,7 @@ function* inOrder(configs: readonly MappingPut[]): Generator<void, ReadRule[]> {
 }
 
 /** The tree of path pieces. Rules are added in the order of their numbers. */
-class Tree {
+class PathTree {
   /** Number of each text, in the order of their first occurrence. */
   readonly #atoms = new Map<string, number>()
   /** Target node of each edge, by node and atom. */

@@ -2,11 +2,8 @@
  * A thread's copy of the compiled mapping rules (`mapping-code.ts`), against which URLs are matched
  * (`mapping-match.ts`).
  */
-import { unpackArrays } from '#engine/shared-index/memory/packed-arrays.ts'
+import { type UnitSource, unpackArrays } from '#engine/shared-index/memory/packed-arrays.ts'
 import { UNIT, UNIT_ARRAYS } from './mapping-code.ts'
-
-/** Copies words of the unit from the schema. Returns null if another schema is being published. */
-type UnitSource = (from: number, to: number) => Int32Array | null
 
 export class MappingView {
   readonly stamp: number

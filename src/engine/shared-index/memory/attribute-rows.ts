@@ -24,6 +24,7 @@ import {
   ValueWords,
   wordsBehind,
 } from './values.ts'
+import type { Attributes } from '#model/change.ts'
 
 const WORDS_BITS = 18
 const WORDS_MASK = (1 << WORDS_BITS) - 1
@@ -31,8 +32,6 @@ const WORDS_MASK = (1 << WORDS_BITS) - 1
 const WORDS_MAX = 1 << 23
 const COUNT_MASK = 0x1fff
 const ROW = 1 << 31
-
-type Attributes = Readonly<Record<string, unknown>>
 
 /** Creates rows. Each call reuses the words of the previous one. */
 export class RowWriter {

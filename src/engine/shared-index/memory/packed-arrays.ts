@@ -6,6 +6,9 @@
  *
  * Unpacked arrays share the memory of the packed one.
  */
+
+/** Copies words of a unit of the schema. Returns null if another schema is being published. */
+export type UnitSource = (from: number, to: number) => Int32Array | null
 const WORD_BYTES = 4
 
 export function packArrays(arrays: readonly Int32Array[]): Int32Array {

@@ -73,7 +73,7 @@ const ATTEMPTS = 8
 const MODE_ATTEMPTS = 100
 const READ_ATTEMPTS = 50
 
-interface Decided {
+interface DecidedStretch {
   /** Candidates in the order of their keys, read on one state. */
   readonly batch: Stretch
   readonly allowed: readonly boolean[]
@@ -136,7 +136,7 @@ export class RuledSearch {
    * Returns the next candidates after a key, with their decisions. The candidates and the decisions belong to
    * one state, unless writes interrupt every attempt.
    */
-  #next(after: string | null, wanted: number, triedMax: number): Decided {
+  #next(after: string | null, wanted: number, triedMax: number): DecidedStretch {
     for (let attempt = 0, size = wanted; ; attempt++, size = Math.max(1, size >>> 1)) {
       const isLast = attempt >= ATTEMPTS
       const mode = this.#read(() => this.#modeNow())

@@ -14,7 +14,7 @@ export interface Sides {
   readonly resource: number
 }
 
-interface Lookup {
+interface LookupTable {
   /** Position of the table in the program. */
   table: number
   /** Number of entries in the table, including entries without rules. */
@@ -30,7 +30,7 @@ const SLOTS_PER_ENTRY = 3
 
 export class RuleLookups {
   readonly #program: Program
-  readonly #byPath = new Map<number, Lookup>()
+  readonly #byPath = new Map<number, LookupTable>()
   /** Whether paths or positions of tables have changed since the last call of `write`. */
   #isMoved = false
   /**
@@ -136,13 +136,13 @@ export class RuleLookups {
     this.#isMoved = true
   }
 
-  #free({ table }: Lookup): void {
+  #free({ table }: LookupTable): void {
     const { words } = this.#program
     for (const slot of slotsOf(words, table)) this.#program.free(words[slot]!)
     this.#program.free(table)
   }
 
-  #dropIfEmpty(path: number, lookup: Lookup): void {
+  #dropIfEmpty(path: number, lookup: LookupTable): void {
     if (lookup.rules > 0) return
     this.#free(lookup)
     this.#byPath.delete(path)
@@ -161,7 +161,7 @@ export class RuleLookups {
    * Returns the slot of the entry for a value. If there is no entry, returns a free slot for it. If no free
    * slot is near enough, returns 0.
    */
-  #slot({ table }: Lookup, value: Int32Array): number {
+  #slot({ table }: LookupTable, value: Int32Array): number {
     const { words } = this.#program
     const log2 = words[table]!
     const mask = (1 << log2) - 1
@@ -178,7 +178,7 @@ export class RuleLookups {
    * Ensures that there is an entry for a value; creates one without rules if necessary. Returns false if
    * there is no slot for it.
    */
-  #hasEntry(lookup: Lookup, value: Int32Array): boolean {
+  #hasEntry(lookup: LookupTable, value: Int32Array): boolean {
     const slot = this.#slot(lookup, value)
     if (slot === 0) return false
     if (this.#program.words[slot] !== 0) return true
@@ -196,7 +196,7 @@ export class RuleLookups {
    * Moves the entries that have rules into a larger table. If the larger table has no slot for an entry, the
    * rules of this entry are added to `overflown`.
    */
-  #enlarge(lookup: Lookup, more: number): void {
+  #enlarge(lookup: LookupTable, more: number): void {
     const program = this.#program
     const entries: number[] = []
     for (const slot of slotsOf(program.words, lookup.table)) {
@@ -222,7 +222,7 @@ export class RuleLookups {
     }
   }
 
-  #overflow(lookup: Lookup, entry: number): void {
+  #overflow(lookup: LookupTable, entry: number): void {
     const { words } = this.#program
     const count = countIn(words, entry)
     for (let at = count + 1; at < count + 1 + 2 * words[count]!; at += 2) {
@@ -232,7 +232,7 @@ export class RuleLookups {
     this.#program.free(entry)
   }
 
-  #push(lookup: Lookup, value: Int32Array, { user, resource }: Sides): void {
+  #push(lookup: LookupTable, value: Int32Array, { user, resource }: Sides): void {
     const program = this.#program
     const slot = this.#slot(lookup, value)
     const entry = program.words[slot]!

@@ -5,7 +5,8 @@
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
-import { SchemaView, type UnitSource } from './schema-view.ts'
+import { SchemaView } from './schema-view.ts'
+import type { UnitSource } from '#engine/shared-index/memory/packed-arrays.ts'
 
 /**
  * Returns a copy of the head. The copy might be torn until a later check shows that the sequence or the

@@ -8,6 +8,7 @@ import {
   packTexts,
   unpackArrays,
   unpackTexts,
+  type UnitSource,
 } from '#engine/shared-index/memory/packed-arrays.ts'
 import { MappingView } from '#engine/shared-index/mapping/mapping-view.ts'
 import { RulesView } from '#engine/shared-index/rules/rules-view.ts'
@@ -38,9 +39,6 @@ export interface ActionView {
   readonly roleIndexes: RoleIndexSet
   readonly tenantRoleIndexes: RoleIndexSet
 }
-
-/** Reads words of a unit. Returns null if another schema has been published since. */
-export type UnitSource = (from: number, to: number) => Int32Array | null
 
 export class SchemaView {
   readonly types = new Map<string, TypeView>()

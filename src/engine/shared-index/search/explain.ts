@@ -44,7 +44,7 @@ export interface ResolvedQuestion {
 }
 
 /** Indexes of the roles that the user holds, and whether this list is complete. */
-interface Held {
+interface HeldRoles {
   readonly roleIndexes: ReadonlySet<number>
   readonly isWhole: boolean
 }
@@ -68,7 +68,7 @@ export function* explain(
     StepBudget,
     StepBudget,
   ]
-  const held: Held =
+  const held: HeldRoles =
     user === 0 || instance === 0 || !type
       ? { roleIndexes: new Set(), isWhole: true }
       : yield* heldOn(parts, user, { instance, type }, budgets)
@@ -166,7 +166,7 @@ export function* heldOn(
   user: number,
   { instance, type }: { readonly instance: number; readonly type: TypeView },
   [back, forth]: readonly [StepBudget, StepBudget, ...unknown[]],
-): Resumable<Held> {
+): Resumable<HeldRoles> {
   const backward = new BackwardWalk(regions, schema)
   const steps = new StepLists()
   const roles = type.roleKeys.flatMap((key, roleIndex) => (key === undefined ? [] : [roleIndex]))
@@ -222,7 +222,7 @@ function* rolesReached(
 function* pathOf(
   parts: ListingParts,
   { user, tenant, instance, action }: ResolvedQuestion & { readonly action: ActionView },
-  held: Held,
+  held: HeldRoles,
   budget: StepBudget,
 ): Resumable<readonly ExplanationStep[] | null> {
   const { graph } = parts.regions

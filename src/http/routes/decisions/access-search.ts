@@ -150,7 +150,7 @@ function oneOf<Value>(
   return value ?? other
 }
 
-interface Search {
+interface SearchAnswer {
   /**
    * Parts of the request that must be the same in the request for the next page. The page token is bound to
    * them.
@@ -163,7 +163,7 @@ interface Search {
 /** Response with the found page and a token for the next one. */
 function answer(
   options: SearchOptions,
-  { bound, position, found }: Search,
+  { bound, position, found }: SearchAnswer,
   present: (key: string) => unknown,
 ): Reply | Promise<Reply> {
   if (found instanceof Promise) {

@@ -31,6 +31,7 @@ import type {
 import { assert } from '#model/assert.ts'
 import { inexactIntegerIn } from '#model/text/json-numbers.ts'
 import { grantCondition, expectedTags } from './if-match.ts'
+import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
 
 /** Forwards requests to the main thread, which executes all management operations. */
 export interface ManagementGateway {
@@ -44,11 +45,6 @@ export interface ManagementGateway {
 
 export const SCHEMA_BASE = '/v2/schema/{proj_id}/{env_id}'
 export const FACTS_BASE = '/v2/facts/{proj_id}/{env_id}'
-
-interface EnvironmentPath {
-  readonly proj_id: string
-  readonly env_id: string
-}
 
 type Input<Params, Query, Body, OptionalBody> = {
   readonly params: Params extends TObject ? Static<Params> : never

@@ -7,6 +7,10 @@ import { AuthzError } from '#model/errors.ts'
 import type { ConditionSetRecord } from '#entities/records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 
+export interface SetParams {
+  readonly condition_set_id: string
+}
+
 export function findConditionSet(records: RecordReader, reference: string): ConditionSetRecord | null {
   return (
     records.get('condition-set', rowKeys.conditionSet(reference)) ??

@@ -33,7 +33,7 @@ import { type SnapshotPlace, snapshotPlaceIn } from '#store/snapshot-place.ts'
 import type { Table, Tables } from '#store/tables.ts'
 import type { ListRule } from '#store/view.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
-import type { Position } from '#store/redis/ledger/redis-log.ts'
+import type { LogPosition } from '#store/redis/ledger/redis-log.ts'
 
 /**
  * Must be incremented if the stored form of anything in the tables changes, or if the list rule returns other
@@ -154,7 +154,7 @@ export class LocalCopy {
   }
 
   /** Returns the position of the newest commit in the replica. */
-  position(): Position {
+  position(): LogPosition {
     const id = this.#id?.length ? { id: this.#id } : {}
     return { epoch: this.epoch, sequence: this.#sequence, ...id }
   }
@@ -188,7 +188,7 @@ export class LocalCopy {
    * Records the position of the loaded rows. Resolves when that is durable; the replica can then be followed
    * from there.
    */
-  async loaded({ sequence, id = new Uint8Array() }: Position): Promise<void> {
+  async loaded({ sequence, id = new Uint8Array() }: LogPosition): Promise<void> {
     // Writes directly to the stored tables, because another thread, which builds the secondary indexes, reads
     // the position there.
     await this.#tables.elsewhere(direct => {

@@ -9,7 +9,7 @@ import { textOf } from '#model/text/byte-text.ts'
 import type { Commit, Requirement } from '#store/ledger.ts'
 import type { RedisKeys } from '#store/redis/link/redis-keys.ts'
 import type { Argument, RedisLink, RedisReply } from '#store/redis/link/redis-link.ts'
-import type { Position } from './redis-log.ts'
+import type { LogPosition } from './redis-log.ts'
 import { COMMIT } from '#store/redis/scripts/scripts.ts'
 import { DamagedStoreError } from '#store/redis/link/damaged-store-error.ts'
 
@@ -36,7 +36,7 @@ export interface CommitSettings {
   /**
    * Position on which the sender's reads are based; null if the commit depends on nothing that could be lost.
    */
-  readonly ground: Position | null
+  readonly ground: LogPosition | null
 }
 
 /** Outcome of a call. */

@@ -16,7 +16,7 @@ import { storeClosed } from '#store/store-closed-error.ts'
 import { CommitCall, UnstagedError } from './commit-call.ts'
 import { type RedisKeys, redisKeys } from '#store/redis/link/redis-keys.ts'
 import { isReply, type RedisLink, type RedisReply, UnansweredError } from '#store/redis/link/redis-link.ts'
-import { type Position, RedisLog } from './redis-log.ts'
+import { type LogPosition, RedisLog } from './redis-log.ts'
 import { pauseMs } from '#store/redis/link/reconnect-pause.ts'
 import type { RowTally } from './row-tally.ts'
 import { OPEN, VERIFY } from '#store/redis/scripts/scripts.ts'
@@ -56,7 +56,7 @@ export interface RedisLedgerOptions {
 
 /** Position of the ledger, and the checksum of its rows. */
 export interface LedgerState {
-  readonly position: Position
+  readonly position: LogPosition
   readonly rowCount: number
   /** Checksum in the form in which the scripts write it; null while no checksum is kept. */
   readonly account: { readonly sum: string; readonly since: string } | null
@@ -88,7 +88,7 @@ export class RedisLedger implements Ledger {
   readonly #writing: OngoingFailure
   #wasRead = false
   /** Position at which the ledger was opened. */
-  readonly start: Position
+  readonly start: LogPosition
   /** The newest known commit. Every component that learns of a newer one advances it. */
   readonly mark: DurableMark
 
@@ -107,7 +107,7 @@ export class RedisLedger implements Ledger {
    * checks that Redis still has this epoch. That read or commit throws the errors of `open`, or `STORE_RESET`
    * if another epoch has replaced this one.
    */
-  static resume(options: Omit<RedisLedgerOptions, 'mayBegin'>, position: Position): RedisLedger {
+  static resume(options: Omit<RedisLedgerOptions, 'mayBegin'>, position: LogPosition): RedisLedger {
     return new RedisLedger({ ...options, mayBegin: false }, position, false)
   }
 
@@ -132,7 +132,7 @@ export class RedisLedger implements Ledger {
     return false
   }
 
-  private constructor(options: RedisLedgerOptions, start: Position, isConfirmed: boolean) {
+  private constructor(options: RedisLedgerOptions, start: LogPosition, isConfirmed: boolean) {
     const { link, keys, logEntriesMax, log = SILENT, fields = {} } = options
     this.#isConfirmed = isConfirmed
     this.#link = link
@@ -171,7 +171,7 @@ export class RedisLedger implements Ledger {
   }
 
   /** Returns the newest sequence and its commit id in Redis. Throws like `state`. */
-  async position(): Promise<Position> {
+  async position(): Promise<LogPosition> {
     return (await this.state()).position
   }
 
@@ -219,7 +219,7 @@ export class RedisLedger implements Ledger {
    * Makes a commit that is based on a view at the position `ground`. If the epoch was rewound to a position
    * before `ground`, rejects the commit with `STORE_RESET`.
    */
-  async commitOn(ground: Position | null, commit: Commit): Promise<Revision> {
+  async commitOn(ground: LogPosition | null, commit: Commit): Promise<Revision> {
     this.#assertOpen()
     const rows = commit.put.length + commit.delete.length
     if (rows > COMMIT_ROWS_MAX) {
@@ -267,11 +267,11 @@ export class RedisLedger implements Ledger {
    * Returns the feed of the commits after a position. If the position contains a commit id, the feed also
    * detects that the epoch was rewound to an earlier position, and throws `STORE_RESET`.
    */
-  feed(after: Position): LogFeed {
+  feed(after: LogPosition): LogFeed {
     return this.#follow(after, { isReplay: false })
   }
 
-  #follow(after: Position, { isReplay }: { readonly isReplay: boolean }): LogFeed {
+  #follow(after: LogPosition, { isReplay }: { readonly isReplay: boolean }): LogFeed {
     this.#assertOpen()
     const log = new RedisLog(this.#link, this.#keys, after, { isReplay })
     let refusals = 0
@@ -300,7 +300,7 @@ export class RedisLedger implements Ledger {
     return new LogFeed({ read, durable: this.mark, after })
   }
 
-  replay(after: Position): AsyncIterable<LogEntry> {
+  replay(after: LogPosition): AsyncIterable<LogEntry> {
     return this.#follow(after, { isReplay: true })
   }
 
@@ -314,7 +314,7 @@ export class RedisLedger implements Ledger {
     await Promise.all(this.#underWay)
   }
 
-  async #commit(commit: Commit, ground: Position | null): Promise<Revision> {
+  async #commit(commit: Commit, ground: LogPosition | null): Promise<Revision> {
     const call = new CommitCall(commit, {
       epoch: this.epoch,
       keys: this.#keys,
@@ -400,7 +400,7 @@ function positionOf(
   epoch: RedisReply | undefined,
   sequence: RedisReply | undefined,
   id: RedisReply | undefined,
-): Position {
+): LogPosition {
   const named = Buffer.isBuffer(id) && id.length > 0 ? { id: new Uint8Array(id) } : {}
   return { epoch: String(epoch), sequence: Number(sequence), ...named }
 }

@@ -28,7 +28,7 @@ const ENTRIES_PER_READ = 256
 const ENTRIES_PER_STEP = 2
 
 /** A revision, and the id of its commit if it is known. */
-export interface Position extends Revision {
+export interface LogPosition extends Revision {
   readonly id?: Uint8Array
 }
 
@@ -48,7 +48,7 @@ export class RedisLog {
    * A replay reads one commit at a time, because there can be many replays, and each holds in memory the
    * commits that it has read.
    */
-  constructor(link: RedisLink, keys: RedisKeys, after: Position, { isReplay = false } = {}) {
+  constructor(link: RedisLink, keys: RedisKeys, after: LogPosition, { isReplay = false } = {}) {
     this.#link = link
     this.#keys = keys
     this.#epoch = after.epoch
