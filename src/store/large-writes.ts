@@ -15,7 +15,7 @@ export interface LargeWrites {
   /** Whether a commit is large. O(rows). */
   isLarge(commit: Pick<Commit, 'put' | 'delete'>): boolean
   /**
-   * Does the same as `EmbeddedLedger.commit`, on the tables in that directory, in another thread. Resolves
+   * Does the same as `EmbeddedLedger.commit`, on the tables in this directory, in another thread. Resolves
    * with the sequence when the commit is durable. Rejects like `EmbeddedLedger.commit`, and with
    * `ThreadLostError` if the outcome is unknown.
    */
@@ -26,7 +26,7 @@ export interface LargeWrites {
    */
   apply(directory: string, entry: LogEntry, logEntriesMax: number): Promise<void>
   /**
-   * Does the same as `applySegment`, on the tables in that directory, in another thread. Rejects like
+   * Does the same as `applySegment`, on the tables in this directory, in another thread. Rejects like
    * `applySegment`, and with `ThreadLostError`.
    */
   checkpoint(directory: string, segment: SegmentEnd): Promise<void>

@@ -11,7 +11,7 @@ import type { Revision } from '#model/revision.ts'
 export interface Row {
   readonly key: Uint8Array
   readonly value: Uint8Array
-  /** Sequence of the commit that wrote it last. */
+  /** Sequence of the commit that last wrote the row. */
   readonly version: number
   /**
    * Generation of the row, which is also its position in creation order. It is unique in the environment. It
@@ -21,10 +21,10 @@ export interface Row {
   readonly created: number
 }
 
-/** Generations per commit: the maximum number of rows that it can put, plus one. */
+/** Number of generations per commit: the maximum number of rows that a commit can put, plus one. */
 const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
-/** Whether the generation of the row began with the commit of that sequence. */
+/** Whether the generation of the row began with the commit that has this sequence. */
 export function isNewIn({ created }: Row, sequence: number): boolean {
   return Math.floor(created / CREATED_PER_COMMIT) === sequence
 }
@@ -53,13 +53,11 @@ export interface Commit {
   /** Id of the commit: 16 random bytes. A commit that is sent repeatedly with the same id is applied once. */
   readonly id: Uint8Array
   readonly require: readonly Requirement[]
-  /** Applied first; deleting an absent row is not an error. */
+  /** Keys to delete. Deletes are applied before puts. Deleting an absent row is not an error. */
   readonly delete: readonly Uint8Array[]
-  /**
-   * Applied after the deletes; a key that is deleted and put starts a new row. A key must not occur twice.
-   */
+  /** Rows to put. If a key is both deleted and put, a new row begins. A key must not occur twice. */
   readonly put: readonly RowPut[]
-  /** Meaning of the rows for the engine. Passed through without interpretation. */
+  /** Meaning of the rows for the engine. The ledger passes the changes on without interpreting them. */
   readonly changes: readonly Change[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * A store: the environments that it keeps, each a ledger and the view that follows it. `open-store.ts` opens
- * one from a URL.
+ * A store keeps environments. Each environment consists of a ledger and of the view that follows the ledger.
+ * `open-store.ts` opens a store from a URL.
  */
 import type { AuthzError } from '#model/errors.ts'
 import type { Ledger } from './ledger.ts'
@@ -18,8 +18,8 @@ export interface EnvironmentStore {
    */
   caughtUp(): Promise<void>
   /**
-   * Resolves when the view has its lists (secondary indexes). Only a view that was just loaded can be without
-   * them.
+   * Resolves when the view has its lists (secondary indexes). Only a view that was just loaded might not have
+   * its lists.
    */
   whenListed(): Promise<void>
   /**
@@ -28,7 +28,7 @@ export interface EnvironmentStore {
    */
   snapshotPlace(): SnapshotPlace | null
   /**
-   * Reports that decisions use the tables of that `snapshotPlace`. While they use tables that have been
+   * Reports that decisions use the tables to which `place` belongs. While decisions use tables that have been
    * replaced, the environment becomes stale.
    */
   takeOver(place: SnapshotPlace | null): void
@@ -38,7 +38,7 @@ export interface EnvironmentStore {
    */
   requireWhole(): void
   /**
-   * Reports that the environment makes no decisions until `takeOver` is called again. Until then, its
+   * Reports that the environment makes no decisions until `takeOver` is called again. During this time, its
    * staleness does not count.
    */
   setAside(): void
@@ -52,8 +52,8 @@ export interface BeginOptions {
    */
   readonly begin?: 'always' | 'never' | 'before-others'
   /**
-   * Called if this environment has not been reached for a while but others have. Opening continues without a
-   * time limit, and the others must not wait for it.
+   * Called if this environment could not be reached for a while although other environments could. Opening
+   * this environment continues without a time limit, and the others must not wait for it.
    */
   readonly onUnreachable?: (error: AuthzError) => void
 }
@@ -67,15 +67,15 @@ export interface Store {
   /** Heartbeats of the nodes on the store; null if there is at most one node. */
   readonly nodeHeartbeats: NodeHeartbeats | null
   /**
-   * Opens the environment of that id. Returns the same object for the same id. An environment without any
+   * Opens the environment with this id. Returns the same object for the same id. An environment without any
    * data is created empty. If `begin` forbids this, throws `STORE_DAMAGED`, because the environment must have
    * had data.
    */
   environment(id: string, options?: BeginOptions): Promise<EnvironmentStore>
   /**
-   * Closes the environment of that id, if it is open, and removes all its stored data. Remaining readers and
-   * writers receive `STORE_CLOSED`. Idempotent, including after a crash in the middle and for an environment
-   * that does not exist.
+   * Closes the environment with this id, if it is open, and removes all its stored data. Remaining readers
+   * and writers receive `STORE_CLOSED`. Idempotent, including after a crash in the middle and for an
+   * environment that does not exist.
    */
   drop(id: string): Promise<void>
   /**
@@ -89,7 +89,7 @@ export interface Store {
    */
   directoryOf(id: string): string | null
   /**
-   * Returns how long the view of that environment might have missed commits of other nodes, in milliseconds.
+   * Returns for how many milliseconds the view of the environment might have missed commits of other nodes.
    * Without an id, returns the maximum of all environments. Returns 0 for an environment that is not open,
    * and if no other node writes to the store.
    */
@@ -120,8 +120,8 @@ export interface Store {
    */
   backupDirectory(): string
   /**
-   * Writes the tables of that environment, as of one moment, to `<directory>/<id>`. Throws `STORE_DAMAGED` if
-   * there are no such tables, and the errors of `backupDirectory`.
+   * Writes the tables of the environment with this id, as of one moment, to `<directory>/<id>`. Throws
+   * `STORE_DAMAGED` if there are no such tables, and the errors of `backupDirectory`.
    */
   backUp(id: string, directory: string): Promise<void>
   /** Ends all feeds, completes writes in progress and releases the files. */

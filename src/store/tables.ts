@@ -78,8 +78,8 @@ export interface Tables {
    */
   readonly directory: string | null
   /**
-   * Returns the table of that name, created if it is missing. Returns the same object for the same name. Must
-   * not be called inside `write`.
+   * Returns the table with this name. Creates the table if it is missing. Returns the same object for the
+   * same name. Must not be called inside `write`.
    */
   table(name: string): Table
   /**

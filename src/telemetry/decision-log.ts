@@ -32,7 +32,7 @@ interface LoggedQueriesInBytes {
 const NAME_LENGTH_MAX = 512
 const BUFFERED_BYTES_MAX = 4 * 1_024 * 1_024
 const WRITTEN_AT_ONCE_BYTES = 4_096
-/** Interval in milliseconds at which buffered lines are written, even if there are few. */
+/** Interval in milliseconds at which buffered lines are written, even if there are only a few lines. */
 const FLUSH_EVERY_MS = 1_000
 /** Maximum time in milliseconds for which the shutdown of a thread waits for buffered lines. */
 const CLOSE_MS_MAX = 1_000

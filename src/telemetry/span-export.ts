@@ -33,7 +33,7 @@ export const QUEUED_SPANS_MAX = 2_048
  * blocks the thread for about 0.4 ms.
  */
 const BATCH_MAX = 128
-/** Interval in milliseconds at which queued spans are sent, even if there are few. */
+/** Interval in milliseconds at which queued spans are sent, even if there are only a few spans. */
 const SEND_EVERY_MS = 1_000
 /** Maximum time in milliseconds for which the shutdown of a thread waits for queued spans. */
 const CLOSE_MS_MAX = 1_000

@@ -13,7 +13,7 @@ import { GROUP_TYPE } from '#cli/model-file/environment-state.ts'
 import { suggestion } from '#cli/model-file/findings.ts'
 import type { SingleQuestion } from '#cli/questions/question.ts'
 
-/** Page size of the requests that search for similar names. */
+/** Number of names per page in requests that search for similar names. */
 const PAGE_SIZE = 100
 
 const Named = Type.Object({ key: Type.String() })

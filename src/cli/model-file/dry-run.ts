@@ -29,7 +29,10 @@ export interface DryRun {
   readonly tests: readonly TestOutcome[]
 }
 
-/** Settings with the maximum limit, because the real service enforces its own limit. */
+/**
+ * Settings of the service in memory. They have the maximum limit, because the real service enforces its own
+ * limit.
+ */
 const SERVICE_CEILINGS = { MAX_ATTRIBUTES_BYTES: '16777216' }
 
 /** `current`: current state of the objects that the file mentions. Null if the file is self-contained. */

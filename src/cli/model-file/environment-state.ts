@@ -121,7 +121,7 @@ export class EnvironmentState {
   readonly locations = new Map<string, ValuePath>()
 }
 
-/** Type of a group whose name contains no type. */
+/** Default type of a group, used if the name of the group contains no type. */
 export const GROUP_TYPE = 'group'
 export const MEMBER = 'member'
 

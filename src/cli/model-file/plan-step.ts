@@ -57,7 +57,10 @@ export class PlanError extends Error {
   }
 }
 
-/** Order in which requests are sent. Steps are shown in another order. */
+/**
+ * Phases of requests, in the order in which the requests are sent. The steps of a plan are shown in another
+ * order.
+ */
 export const PHASES = {
   resources: 0,
   parts: 1,

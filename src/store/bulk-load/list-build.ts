@@ -85,7 +85,7 @@ export class ListBuild {
   #entries = new PackedItems()
   /** Buffers for an entry, by the length of the name of its list. */
   readonly #entryBytes: Buffer[] = []
-  /** `created` of the rows with entries that depend on whole lists. */
+  /** `created` of each row that has an entry which depends on a whole list. */
   readonly #conditional: number[] = []
 
   /**

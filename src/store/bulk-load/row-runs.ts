@@ -12,7 +12,7 @@ import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
 import type { Row } from '#store/ledger.ts'
 
 const RUN_BYTES_MAX = 32 * 1_024 * 1_024
-/** Bytes read from or written to a run at a time. */
+/** Number of bytes that are read from a run or written to it at a time. */
 const PIECE_BYTES = 256 * 1_024
 const LENGTH_AT = 8
 const HEAD_BYTES = 12
@@ -130,7 +130,7 @@ class RunReader implements StoredRow {
   bytes: Uint8Array = new Uint8Array()
   readonly #file: number
   #piece = Buffer.allocUnsafe(PIECE_BYTES)
-  /** Offset in the buffer of the first byte that was not returned yet. */
+  /** Offset in the buffer. The bytes before it have already been returned. */
   #from = 0
   #to = 0
 

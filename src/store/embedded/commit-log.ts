@@ -12,7 +12,7 @@ import type { LogEntry } from '#store/ledger.ts'
 import type { Table, Tables } from '#store/tables.ts'
 import { encodeEntry, entryId } from './entry-codec.ts'
 
-/** Log entries kept by default. A node that lags by more entries must load all rows again. */
+/** Default number of log entries that are kept. A node that lags by more entries must load all rows again. */
 export const LOG_ENTRIES_MAX_DEFAULT = 100_000
 /**
  * Maximum number of old entries that a commit drops. It is greater than 1, so that a lowered retention takes

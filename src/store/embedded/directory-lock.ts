@@ -13,7 +13,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { AuthzError } from '#model/errors.ts'
 
 /**
- * The name contains a dot. Ids of environments contain no dots, so the name differs from their directories.
+ * Name of the lock file. It contains a dot, so it differs from the names of the directories of environments.
  */
 const LOCK_FILE = 'verdict.lock'
 const SQLITE_BUSY = 5

@@ -27,7 +27,7 @@ import { CommitLog, LOG_ENTRIES_MAX_DEFAULT } from './commit-log.ts'
 import { DurableMark, HandedCommits, LogFeed, logReader } from './log-feed.ts'
 import { CREATED_PER_COMMIT, type TableView } from './table-view.ts'
 
-/** Must be incremented if the stored form of anything in the tables changes. */
+/** Format of the tables. It must be incremented if the stored form of any data in the tables changes. */
 const FORMAT = '3'
 /**
  * Older formats that this release reads. Opening tables in such a format marks them with the current format,
@@ -35,16 +35,16 @@ const FORMAT = '3'
  */
 const FORMER_FORMATS: ReadonlySet<string> = new Set(['2'])
 
-/** Interval between checks whether commits with an unknown outcome are durable. */
+/** Interval in milliseconds between checks whether commits with an unknown outcome have become durable. */
 const ADVANCE_MS = 500
 
 export interface EmbeddedLedgerOptions {
   readonly tables: Tables
-  /** A view over the same tables. */
+  /** View over the tables of the ledger. */
   readonly view: TableView
   /** Number of newest entries that the log keeps, at least 1. */
   readonly logEntriesMax?: number
-  /** Whether an epoch begins if the tables are empty; true by default. */
+  /** Whether an epoch may begin if the tables are empty. Default: true. */
   readonly mayBegin?: boolean
   /** Makes commits that would block this thread for too long. If absent, this thread makes all commits. */
   readonly largeWrites?: LargeWrites | null
@@ -218,8 +218,8 @@ export class EmbeddedLedger implements Ledger {
   }
 
   /**
-   * Makes one commit with a new id, inside `Tables.write`: if it throws, nothing is changed. Returns its
-   * sequence.
+   * Makes one commit with a new id, and returns the sequence of the commit. Must be called inside
+   * `Tables.write`, so that an error changes nothing.
    */
   #write(commit: Commit): number {
     for (const requirement of commit.require) {

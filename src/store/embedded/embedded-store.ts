@@ -13,7 +13,7 @@ import { TableView } from './table-view.ts'
 
 export interface EmbeddedStoreOptions {
   readonly listRule: ListRule
-  /** Log entries that each ledger keeps. */
+  /** Number of log entries that each ledger keeps. */
   readonly logEntriesMax?: number
   readonly largeWrites?: LargeWrites | null
   readonly openTables: (id: string) => Promise<Tables>
@@ -27,7 +27,7 @@ export interface EmbeddedStoreOptions {
   readonly directoryOf: (id: string) => string | null
   /** Creates an empty directory for a backup; throws `INVALID_INPUT` if the store is not on disk. */
   readonly backupDirectory: () => string
-  /** Called after everything else is closed. */
+  /** Releases the store. Called after all environments are closed. */
   readonly release: () => void
 }
 

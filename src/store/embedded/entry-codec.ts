@@ -17,7 +17,7 @@ import { viewOf } from '#store/keyspace/row-codec.ts'
 import type { LogEntry } from '#store/ledger.ts'
 
 const FORMAT = 1
-/** Bytes of a commit id. */
+/** Length of a commit id, in bytes. */
 export const COMMIT_ID_BYTES = 16
 const BODY_START = 1 + COMMIT_ID_BYTES
 

@@ -109,7 +109,7 @@ export class HandedCommits {
   readonly #durable: DurableMark
   readonly #logEntriesMax: number
   readonly #commits = new Map<number, HandedCommit>()
-  /** Total changes of all kept commits, plus one per commit. */
+  /** Number of changes of all kept commits, plus one per commit. */
   #changes = 0
 
   /** `durable` is the mark of the same epoch. At most `logEntriesMax` commits are kept, as in the log. */
@@ -151,7 +151,10 @@ export interface LogReaderOptions {
   readonly epoch: string
   /** Commits whose changes need not be read from the log. */
   readonly handed?: HandedCommits
-  /** Sequence of the newest commit that readers of the view can have seen. It might not be durable yet. */
+  /**
+   * Sequence of the newest commit that readers of the view might have seen. The commit might not be durable
+   * yet.
+   */
   readonly head: () => number
   /**
    * Whether the reader is for a replay. Such a reader reads few bytes at a time, and decodes an entry only

@@ -35,17 +35,20 @@ import type { ListEntry, ListName, ListRule, ScanOptions, View, ViewSnapshot } f
 const SEQUENCE = new TextEncoder().encode('sequence')
 
 export interface RowsOptions {
-  /** Start after this `created`; -1 for the first row. */
+  /** The read starts after this `created`. -1: it starts at the first row. */
   readonly after: number
-  /** Stop before this `created`; absent to read to the last row. */
+  /** The read stops before this `created`. If absent, it continues to the last row. */
   readonly before?: number
   /** Maximum number of rows to return, at least 1. */
   readonly countMax: number
 }
 
-/** Rows per batch of `batches`: about a millisecond of reading, so that a load does not block the thread. */
+/**
+ * Rows per batch of `batches`. Reading a batch takes about a millisecond, so a load does not block the
+ * thread.
+ */
 const BATCH_ROWS = 1_000
-/** `created` values per commit, which limits the rows per commit. */
+/** Number of `created` values per commit. It limits the number of rows per commit. */
 export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
 export class TableView implements View {
@@ -82,7 +85,7 @@ export class TableView implements View {
     return stored && decodeRow(decodeCreated(created), stored)
   }
 
-  /** Returns the generation of the row with that key. */
+  /** Returns the generation of the row with this key. */
   createdOf(key: Uint8Array): number | undefined {
     const created = this.#keys.get(key)
     return created && decodeCreated(created)
@@ -199,7 +202,7 @@ export class TableView implements View {
     this.#keys.remove(row.key)
   }
 
-  /** Adds the row to a list, and updates everything that depends on it. O(log n). */
+  /** Adds the row to a list, and updates the counts and entries that depend on the list. O(log n). */
   #enter(entry: ListEntry, created: number, changes: ListChanges): void {
     const { list, counted, representedIn, within, displaces, unless } = entry
     if (unless && changes.countOf(unless) > 0) return
@@ -220,7 +223,7 @@ export class TableView implements View {
     if (counted) changes.add(list, 1)
   }
 
-  /** Removes the row from a list, and updates everything that depends on it. O(log n). */
+  /** Removes the row from a list, and updates the counts and entries that depend on the list. O(log n). */
   #leave(entry: ListEntry, created: number, changes: ListChanges): void {
     const { list, counted, representedIn, within, displaces, unless } = entry
     if (unless && changes.countOf(unless) > 0) return
@@ -287,7 +290,7 @@ function listEnd(list: ListName): Uint8Array {
   return key
 }
 
-/** Returns the first key after all keys with that prefix, or null if no key can follow them. */
+/** Returns the first key after all keys with this prefix, or null if no key can follow them. */
 function endOfPrefix(prefix: Uint8Array): Uint8Array | null {
   const last = prefix.findLastIndex(byte => byte < 0xff)
   if (last < 0) return null

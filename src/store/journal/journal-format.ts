@@ -67,8 +67,8 @@ export interface ReadSegment {
   readonly generation: number
   readonly lineage: Uint8Array
   /**
-   * End of the previous segment; null if no intact record contains it, or if a release without these notes
-   * wrote the segment.
+   * End of the previous segment. Null if no intact record contains this end, or if a release without batch
+   * notes wrote the segment.
    */
   readonly previousEndBytes: number | null
   /** End of the last intact record. */
@@ -107,7 +107,10 @@ export interface BatchStart {
   readonly at: number
 }
 
-/** Intact records of that lineage that begin a batch, including those after damaged records. O(bytes). */
+/**
+ * Yields the intact records of this lineage that begin a batch, including records after damaged ones.
+ * O(bytes).
+ */
 export function* batchStartsIn(bytes: Buffer, lineage: Uint8Array): Iterable<BatchStart> {
   const beforeLineage = RECORD_HEAD_BYTES + GENERATION_BYTES + 3
   for (let found = bytes.indexOf(lineage); found >= 0; found = bytes.indexOf(lineage, found + 1)) {
@@ -125,7 +128,7 @@ function readHead(bytes: Buffer) {
   return { generation, lineage, previousEndBytes: null }
 }
 
-/** Returns the payload of the record at that offset, or null if there is no intact record. */
+/** Returns the payload of the record at this offset, or null if there is no intact record. */
 function payloadAt(bytes: Buffer, at: number): Buffer | null {
   const end = recordEnd(bytes, at)
   if (end === null) return null
@@ -134,7 +137,7 @@ function payloadAt(bytes: Buffer, at: number): Buffer | null {
 }
 
 /**
- * Returns the end of the record at that offset according to its length, or null if the length is not
+ * Returns the end of the record at this offset according to its length, or null if the length is not
  * possible.
  */
 function recordEnd(bytes: Buffer, at: number): number | null {
@@ -162,7 +165,7 @@ function noteIn(payload: Buffer) {
 }
 
 /**
- * Returns the number of intact records after the damaged one at that offset, found by the lengths of the
+ * Returns the number of intact records after the damaged record at this offset. Follows the lengths of the
  * records.
  */
 function countBeyond(bytes: Buffer, damagedAt: number, generation: number): number {

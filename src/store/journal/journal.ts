@@ -82,12 +82,12 @@ export class Journal {
     return end <= SEGMENT_BYTES_MAX || start === SEGMENT_HEAD_BYTES
   }
 
-  /** Whether the file of the current segment has that many allocated bytes. */
+  /** Whether the file of the current segment has at least this number of allocated bytes. */
   hasCapacity(bytes: number): boolean {
     return bytes <= this.#segment.file.allocatedBytes
   }
 
-  /** Extends the file of the current segment to that length. Throws the error of the disk. */
+  /** Extends the file of the current segment to this length. Throws the error of the disk. */
   async makeRoom(bytes: number): Promise<void> {
     await this.#segment.file.makeRoom(bytes)
   }

@@ -36,7 +36,7 @@ import { SegmentFile } from './segment-file.ts'
  */
 const CHECKPOINT_BYTES = 1024 * 1024
 const CHECKPOINT_MS = 500
-/** Pause before a checkpoint that the disk rejected is tried again. */
+/** Pause in milliseconds before a checkpoint is tried again that the disk has rejected. */
 const RETRY_MS = 1_000
 /** Maximum overhead of a record and of one change in it, including the names of all tables. */
 const RECORD_BYTES_MAX = 1_024
@@ -50,7 +50,7 @@ type QueuedWork = WaitingWrite | WaitingElsewhere
 interface WaitingWrite {
   readonly kind: 'write'
   readonly run: () => void
-  /** Called when readers see the changes, with a promise for their durability. */
+  /** Called when readers see the changes. `durable` resolves when the changes are on disk. */
   readonly applied: (durable: Promise<void>) => void
   readonly refuse: (error: unknown) => void
 }
@@ -69,10 +69,10 @@ interface Frozen extends SegmentEnd {
 export interface JournalOptions {
   readonly log?: StoreLog
   /**
-   * Whether writes are on disk when they resolve; true by default. Otherwise a machine crash can lose them.
+   * Whether writes are on disk when they resolve (default: true). If false, a machine crash can lose writes.
    */
   readonly isFlushed?: boolean
-  /** For tests, like the following options. */
+  /** This option and the following ones are for tests. */
   readonly checkpointBytes?: number
   readonly segmentFile?: (path: string) => SegmentFile
 }
@@ -98,7 +98,7 @@ export class JournaledTables implements Tables {
   /** Memtables that wait for a checkpoint, oldest first: at most one, or several after a failed recovery. */
   #frozen: readonly Frozen[] = []
   #checkpointing: Promise<void> | null = null
-  /** Reason why the last checkpoint failed; null if it did not fail. */
+  /** Reason why the last checkpoint failed. Null if it succeeded. */
   #refusal: unknown = null
   #timer: NodeJS.Timeout | null = null
   #state: 'open' | 'closing' | 'closed' = 'open'
@@ -284,8 +284,8 @@ export class JournaledTables implements Tables {
   }
 
   /**
-   * Writes a record to the memtable, unless nothing was changed. Returns null if that completes
-   * synchronously. If it throws, nothing is changed.
+   * Writes a record to the memtable, unless nothing was changed. Returns null if the write is already
+   * complete. If the method throws, nothing is changed.
    */
   #make({ run, applied }: WaitingWrite): Promise<void> | null {
     const { memtable } = this.#journal

@@ -3,7 +3,7 @@
  * so that an insertion in the middle does not move all following numbers.
  */
 
-/** Numbers in one array before it is split in two. */
+/** Maximum length of an array. A longer array is split in two. */
 const RUN_MAX = 128
 
 export class RowKeyOrder {

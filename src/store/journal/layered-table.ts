@@ -13,7 +13,9 @@ export interface Layer {
 
 type LayerEntry = [key: Uint8Array, value: Uint8Array | null]
 
-/** Changes read at a time. The first read is small, because most readers need one entry. */
+/**
+ * Numbers of changes that are read at a time. The first read is small, because most readers need one entry.
+ */
 const SOME_MIN = 2
 const SOME_MAX = 256
 

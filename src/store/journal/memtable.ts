@@ -62,7 +62,8 @@ export class Memtable {
   readonly #namedAt: number[] = []
   readonly #orders: (RowKeyOrder | undefined)[] = []
   /**
-   * Start of the record that is being written, and the number of changes before it; null if there is none.
+   * Start of the record that is being written, and the number of changes before this record. Null if no
+   * record is being written.
    */
   #record: { readonly start: number; readonly count: number } | null = null
 
@@ -74,12 +75,12 @@ export class Memtable {
     this.#bytes.set(encodeSegmentHead(generation, lineage))
   }
 
-  /** Number of changes: a snapshot for `get` and `some`. */
+  /** Number of changes. It identifies a snapshot for `get` and `some`. */
   get count(): number {
     return this.#count
   }
 
-  /** Bytes of the segment so far. */
+  /** Number of bytes that the segment has so far. */
   get endBytes(): number {
     return this.#end
   }
@@ -259,7 +260,10 @@ export class Memtable {
     return true
   }
 
-  /** Below zero if the key of the change is before the given key. */
+  /**
+   * Compares the key of a change with the given key. The result is below zero if the key of the change comes
+   * first.
+   */
   #compare(change: number, key: Uint8Array): number {
     const bytes = this.#bytes
     const offset = this.#offsets[change]!

@@ -60,8 +60,8 @@ export interface FoundJournal {
   /** Segments that the tables lack, up to the first damaged record, oldest first. */
   readonly segments: readonly ReadSegment[]
   /**
-   * Description of the position after `segments` where acknowledged records are damaged or missing, and of
-   * the later record that proves it; null if no records are missing.
+   * Describes the position after `segments` at which acknowledged records are damaged or missing, and the
+   * later record that proves this. Null if no acknowledged records are missing.
    */
   readonly gap: string | null
   /** Number of intact records after a damaged one that was not acknowledged. */

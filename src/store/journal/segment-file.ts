@@ -6,7 +6,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Bytes allocated at a time. */
+/** Number of bytes that are allocated at a time. */
 const ALLOCATION_BYTES = 262_144
 const ZEROS = Buffer.alloc(ALLOCATION_BYTES)
 const FLAGS = constants.O_RDWR | constants.O_CREAT
@@ -28,7 +28,7 @@ export class SegmentFile {
     this.#isFlushed = isFlushed
   }
 
-  /** Bytes that can be written. */
+  /** Number of bytes that are allocated and can be written. */
   get allocatedBytes(): number {
     return this.#allocatedBytes
   }

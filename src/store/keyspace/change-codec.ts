@@ -10,7 +10,10 @@ import { parsedJson } from '#model/text/json-numbers.ts'
 type KindOf<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>
 type Packed = readonly unknown[]
 
-/** First value of a list. Stored: never reuse a value for something else. */
+/**
+ * First value of a list, which identifies the kind of change. The value is stored: never reuse it for another
+ * kind.
+ */
 const CODES = {
   user: 'u',
   instance: 'i',

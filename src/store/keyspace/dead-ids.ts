@@ -18,7 +18,7 @@ const pendingOf = new WeakMap<View, PendingDeadIds>()
 
 /**
  * Returns the ids that pending purges name now; the next call updates the returned object. O(ids of purges
- * that were added or finished since the last call for that view). If there are none, as usual, the call costs
+ * that were added or finished since the last call for the view). If there are none, as usual, the call costs
  * one comparison of a counter.
  */
 export function pendingDeadIds(view: View): DeadIds {
@@ -118,7 +118,7 @@ export class JoinedDeadIds implements DeadIds {
     this.#own = own
   }
 
-  /** An id in both sets counts twice. */
+  /** Size of the union. An id in both sets counts twice. */
   get size(): number {
     return this.#pending.size + this.#own.size
   }
@@ -135,7 +135,7 @@ export function deadIdsIn(purges: Iterable<Row>): Set<string> {
   return dead
 }
 
-/** Whether records of that kind are purged after the removal of the entity that they belong to. */
+/** Whether records of this kind are purged after the removal of the entity to which they belong. */
 export function mayBeDead(kind: RecordKind): boolean {
   return idFieldsOf(kind).length > 0
 }

@@ -16,7 +16,7 @@ export type Depended = RecordKind | 'action'
 
 interface Dependence {
   readonly on: Depended | readonly Depended[]
-  /** All records that depend in this way on the entity with that id. */
+  /** Returns the list of all records that depend in this way on the entity with this id. */
   readonly list: (id: string) => ListName
 }
 
@@ -72,7 +72,7 @@ export function listsOfDependants(kind: Depended, id: string): ListName[] {
   return ALL.flatMap(({ on, list }) => ([on].flat().includes(kind) ? [list(id)] : []))
 }
 
-/** The kind of records in a list of dependents. The first byte of the list name identifies the list. */
+/** For the first byte of the name of each list of dependents, the kind of the records in the list. */
 const KIND_OF_LIST = new Map<number, DependentKind>(
   Object.entries(DEPENDENCES).flatMap(([kind, ofKind]) =>
     Object.values(ofKind as Readonly<Record<string, Dependence>>).map(({ list }): [number, DependentKind] => [

@@ -112,7 +112,7 @@ export const factLists = Object.fromEntries(
 }
 type TextOfEach<Ids extends readonly IdField[]> = { readonly [At in keyof Ids]: string }
 
-/** Whether the list contains facts of that kind, selected by ids or by expiration time. */
+/** Whether the list contains facts of this kind, selected by ids or by expiration time. */
 export function isFactList(kind: FactKind, list: ListName): boolean {
   return Object.values(FACT_LISTS).some(({ of, head }) => of === kind && head === list[0])
 }
@@ -152,7 +152,7 @@ function named(name: FactListName | undefined): PlacedList | null {
 }
 
 /**
- * Returns the lists that every fact of that kind is in, without the lists in which one fact represents
+ * Returns the lists that every fact of this kind is in, without the lists in which one fact represents
  * others.
  */
 function ownLists(kind: FactKind, isOnInstance: boolean, ends: boolean): OwnList[] {

@@ -54,8 +54,8 @@ const READ_IN_ORDER: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Whether a load of an index reads rows of that kind only in creation order, so that their keys can be built
- * later. There are millions of these rows.
+ * Whether a load of an index reads the rows of this kind only in creation order. The entries in the table of
+ * keys can then be built later, which matters because there are millions of these rows.
  */
 export function isKeyedLater(key: Uint8Array): boolean {
   return READ_IN_ORDER.has(key[0]!)

@@ -30,7 +30,7 @@ export class PackedItems {
   readonly #chunks: Uint8Array[] = []
   #chunkUsed = CHUNK_BYTES
   #count = 0
-  /** Start of each item, as chunk and offset in one number. */
+  /** Start of each item. The number combines the chunk and the offset in the chunk. */
   #places = new Float64Array(1_024)
   #lengths = new Uint32Array(1_024)
   #keyStarts = new Uint16Array(1_024)

@@ -224,7 +224,7 @@ const KEY_IDS = {
 /** Kinds that are identified by the ids in their key. */
 export type FactKind = keyof typeof KEY_IDS
 
-/** Returns the offset of the id of that name in the key of a fact. */
+/** Returns the offset of an id in the key of a fact. `id` is the name of this id. */
 export function idInKey<Kind extends FactKind>(kind: Kind, id: (typeof KEY_IDS)[Kind][number]): number {
   const index = (KEY_IDS[kind] as readonly string[]).indexOf(id)
   assert(index >= 0, `the key of a ${kind} has no ${id}`)
@@ -424,7 +424,7 @@ function numberIn(value: Uint8Array, at: number): number | null {
 }
 
 const FLOAT_64 = 0xcb
-/** A number and its bytes, low bytes first. */
+/** A number, and a view of its bytes with the low bytes first. */
 const FLOAT = new Float64Array(1)
 const FLOAT_BYTES = new Uint8Array(FLOAT.buffer)
 

@@ -15,7 +15,7 @@ const KEY_LENGTH_BYTES = 2
 /** Offset of the key in a stored row. */
 export const ROW_KEY_START = KEY_LENGTH_BYTES
 const VERSION_BYTES = 6
-/** Bytes of an encoded `created`. */
+/** Length of an encoded `created`, in bytes. */
 export const CREATED_BYTES = 8
 
 /** Encodes a sequence or a count, at most 2^48 - 1, in 6 bytes. */

@@ -71,7 +71,7 @@ const NIBBLES = new Uint8Array(128)
 for (let value = 0; value < 16; value += 1) NIBBLES[value.toString(16).charCodeAt(0)] = value
 /** Character codes of the hexadecimal digits. */
 const DIGITS = Uint8Array.from('0123456789abcdef', digit => digit.charCodeAt(0))
-/** Buffer in which a text is assembled; its hyphens stay. */
+/** Buffer in which the text of a UUID is assembled. It already contains the hyphens. */
 const CHARACTERS = Uint8Array.from('00000000-0000-0000-0000-000000000000', character =>
   character.charCodeAt(0),
 )

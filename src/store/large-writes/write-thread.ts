@@ -13,8 +13,8 @@ import type { Commit, LogEntry } from '#store/ledger.ts'
 import { openWrites } from '#store/lmdb/open-writes.ts'
 
 /**
- * A commit of at least this size is large: rows put and deleted, or bytes of their values. It takes about 10
- * ms to write.
+ * Size from which a commit is large: the number of rows that it puts and deletes, or the number of bytes of
+ * their values. Writing a commit of this size takes about 10 ms.
  */
 export const LARGE_ROWS = 256
 const LARGE_BYTES = 262_144
@@ -24,11 +24,11 @@ export interface ToWriteThread {
   readonly kind: 'commit' | 'apply' | 'checkpoint'
   readonly directory: string
   readonly logEntriesMax: number
-  /** Null for a checkpoint. */
+  /** The packed commit or entry. Null for a checkpoint. */
   readonly packed: PackedCommit | null
   /** Sequence of an entry, or generation of a segment. */
   readonly sequence: number
-  /** Bytes of a segment. */
+  /** Length of a segment, in bytes. */
   readonly endBytes: number
 }
 

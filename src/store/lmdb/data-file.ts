@@ -29,7 +29,7 @@ const TRANSACTION_AT = 152
 const BOOT_AT = 160
 const META_BYTES = 168
 const TREE_FLAGS_AT = FREE_TREE_AT + 4
-/** Flag of a tree: its transaction was committed before it was on disk. */
+/** Flag of a tree. It means that the transaction of the tree was committed before its data was on disk. */
 const NOT_FLUSHED = 0x1000
 const NO_PAGE = 2n ** 64n - 1n
 
@@ -37,7 +37,7 @@ const NO_PAGE = 2n ** 64n - 1n
 const BRANCH = 0x01
 const IN_OTHER_PAGES = 0x01
 const NODE_HEAD_BYTES = 8
-/** Deeper than any tree of 2^48 pages. */
+/** Limit of the depth of a tree. No tree of 2^48 pages is deeper. */
 const DEPTH_MAX = 32
 
 /** An open file, and its size. */
@@ -124,7 +124,7 @@ function unavailable(message: string): AuthzError {
   return new AuthzError('STORE_UNAVAILABLE', message)
 }
 
-/** Returns the meta at that position, or null if there is none. */
+/** Returns the meta at this position, or null if there is none. */
 function metaAt(file: File, position: number): Meta | null {
   const bytes = read(file, position, META_BYTES)
   if (bytes === null || bytes.readUInt32LE(MAGIC_AT) !== MAGIC) return null
@@ -196,8 +196,8 @@ function listOf(file: File, node: Buffer, pageBytes: number): Buffer | null {
 }
 
 /**
- * Decodes a list: a count, followed by that many numbers. A positive number is a page. A negative one is the
- * length of a run whose first page follows. 0 has no meaning.
+ * Decodes a list. It consists of a count, followed by this number of numbers. A positive number is a page. A
+ * negative one is the length of a run whose first page follows. 0 has no meaning.
  */
 function* runsIn(list: Buffer | null): Iterable<{ readonly from: number; readonly to: number } | null> {
   if (list === null || list.length < 8) return yield null
@@ -213,7 +213,7 @@ function* runsIn(list: Buffer | null): Iterable<{ readonly from: number; readonl
   }
 }
 
-/** Returns the bytes at that position, or null if the file is too short. */
+/** Returns the bytes at this position, or null if the file is too short. */
 function read({ descriptor, bytes }: File, position: number, length: number): Buffer | null {
   if (!Number.isSafeInteger(position) || position + length > bytes) return null
   const buffer = Buffer.alloc(length)

@@ -38,12 +38,15 @@ const TABLES_MAX = 16
  */
 const READERS_MAX = 1_024
 const ENCODING = { encoding: 'binary', keyEncoding: 'binary' } as const
-/** lmdb-js reads this option, but its types lack it. An existing file keeps its mode. */
+/**
+ * Option for the mode of a new file. lmdb-js reads this option, but its TypeScript types do not contain it.
+ * An existing file keeps its mode.
+ */
 const NEW_FILE = { permissionsMode: 0o600 } as const
 const APPEND = { append: true } as const
-/** Slightly more than the size of lmdb's lock file for that number of readers. */
+/** Slightly more than the size of lmdb's lock file for `READERS_MAX` readers. */
 const LOCK_FILE_BYTES = READERS_MAX * 64 + 4_096
-/** lmdb reads the number of entries to skip as 32 bits. */
+/** Maximum number of entries to skip, because lmdb reads this number as 32 bits. */
 const OFFSET_MAX = 0xffff_ffff
 
 export class LmdbTables implements Tables {
@@ -51,7 +54,7 @@ export class LmdbTables implements Tables {
   readonly #root: RootDatabase<Uint8Array, Uint8Array>
   readonly #tables = new Map<string, LmdbTable>()
   readonly #access = new Access()
-  /** Settles when every write so far has settled: durable or rejected. */
+  /** Settles when every write so far is either durable or rejected. */
   #lastWrite: Promise<unknown> = Promise.resolve()
   #closed: Promise<void> | null = null
 

@@ -4,7 +4,9 @@
  */
 import type { EntryReader } from './ordered-entries.ts'
 
-/** Entries read at a time. The first read is small, because most readers need one entry. */
+/**
+ * Numbers of entries that are read at a time. The first read is small, because most readers need one entry.
+ */
 const SOME_MIN = 2
 const SOME_MAX = 256
 

@@ -30,7 +30,10 @@ import type { ListRule } from '#store/view.ts'
 export interface OpenStoreOptions {
   /** Number of newest commits that the log of each ledger keeps, at least 1. */
   readonly logEntriesMax?: number
-  /** Passwords of a Redis whose URL has none; `INVALID_INPUT` if the URL selects another store. */
+  /**
+   * Password for Redis, if the URL contains none. If the URL selects another store, opening throws
+   * `INVALID_INPUT`.
+   */
   readonly redisPassword?: string | null
   readonly redisSentinelPassword?: string | null
   /** Directory for local replicas of a shared store, relative to the working directory. */
@@ -41,11 +44,13 @@ export interface OpenStoreOptions {
    */
   readonly staleAfterMs?: number
   /**
-   * How long decisions can use a local replica after it was last caught up, in milliseconds; 0 means without
-   * limit.
+   * Maximum time in milliseconds for which decisions can use a local replica after it was last caught up. 0
+   * means no limit.
    */
   readonly maxStaleMs?: number
-  /** Whether to accept a Redis that evicts keys when it is full. By default, the start is refused. */
+  /**
+   * Whether to accept a Redis that evicts keys when it is full. By default, opening fails with such a Redis.
+   */
   readonly allowsEviction?: boolean
   /**
    * If an environment has at most this number of rows, its secondary indexes are built before the first read.
@@ -53,14 +58,15 @@ export interface OpenStoreOptions {
    */
   readonly listedAtOnceMax?: number
   /**
-   * Whether loads of an index never look up rows of this kind by key, so that their keys can be built later,
-   * together with the secondary indexes. If absent, loads look up all kinds.
+   * Whether loads of an index never look up rows of this kind by key. The entries of these rows in the table
+   * of keys are then built later, together with the secondary indexes. If absent, loads look up rows of all
+   * kinds.
    */
   readonly isKeyedLater?: (key: Uint8Array) => boolean
-  /** Whether a row can be decoded; if absent, each row can. */
+  /** Whether a row can be decoded. If absent, every row counts as readable. */
   readonly isReadable?: (row: Pick<Row, 'key' | 'value'>) => boolean
   /**
-   * Builds keys and secondary indexes of the tables in that directory in another thread. If absent, this
+   * Builds keys and secondary indexes of the tables in this directory in another thread. If absent, this
    * thread builds them.
    */
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
@@ -70,11 +76,13 @@ export interface OpenStoreOptions {
    */
   readonly largeWrites?: LargeWrites | null
   readonly log?: StoreLog
-  /** Called if a shared store has lost a part of an environment, which must then make no decisions. */
+  /**
+   * Called if a shared store has lost a part of an environment. The environment must then make no decisions.
+   */
   readonly onDamage?: (environmentId: string, damage: AuthzError) => void
   /**
    * Receives a defect or damage that prevents following an environment of a shared store. The store keeps
-   * trying. If absent, the error is thrown as an unhandled rejection.
+   * trying to follow the environment. If the function is absent, the error becomes an unhandled rejection.
    */
   readonly onFault?: (environmentId: string, error: Error) => void
 }

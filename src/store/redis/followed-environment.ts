@@ -5,11 +5,11 @@
  *     commit ──► Redis ──► log ──► replica (rows, lists, log, one write) ──► feed ──► index
  *                  └─ "there is more" ─┘
  *
- * Invariant: readers see the replica of one epoch at one moment. If that epoch is gone, or the log no longer
- * contains the next commit, another replica is loaded next to it and replaces it as a whole; feeds of the
- * former replica then end with `STORE_RESET`. Until then, and until the followers have switched, the former
- * replica serves reads and becomes stale. Only a start begins an epoch. If Redis becomes empty while a node
- * follows an epoch, the node reports this and keeps its data.
+ * Invariant: readers see the replica of one epoch at one moment. If Redis no longer has this epoch, or its
+ * log no longer contains the next commit, another replica is loaded next to the current one and replaces it
+ * as a whole. Feeds of the former replica then end with `STORE_RESET`. The former replica serves reads and
+ * becomes stale until the followers have switched to the new one. Only a start begins an epoch. If Redis
+ * becomes empty while a node follows an epoch, the node reports this and keeps its data.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { AuthzError, historyReplaced } from '#model/errors.ts'
@@ -29,18 +29,20 @@ import { OngoingFailure } from '#store/redis/link/ongoing-failure.ts'
 import { DamagedStoreError } from '#store/redis/link/damaged-store-error.ts'
 import type { StoreLog } from '#store/store-log.ts'
 
-/** Commits that can be in progress in the replica at one time. */
+/** Maximum number of commits that can be in progress in the replica at one time. */
 const WRITES_UNDER_WAY_MAX = 128
-/** How long `close` waits for commits without a response. */
+/** Maximum time that `close` waits for commits without a response. */
 const CLOSE_MS_MAX = 3_000
-/** How long `caughtUp` waits until the replica shows everything that Redis has. */
+/** Maximum time that `caughtUp` waits until the replica shows everything that Redis has. */
 const CAUGHT_UP_MS_MAX = 1_000
 /**
  * How long decisions use a replica whose secondary indexes cannot be built. After this time, another replica
  * is loaded. The time is long, because a load costs as much as a start.
  */
 const LISTED_AGAIN_MS = 30_000
-/** Pause before another attempt to load, and its maximum after many failed attempts. */
+/**
+ * Pause before the next attempt to load a replica, and the maximum of this pause after many failed attempts.
+ */
 const RELOAD_PAUSE_MS = 500
 const RELOAD_PAUSE_MS_MAX = 5_000
 
@@ -59,7 +61,7 @@ interface Listing {
 export interface FollowedEnvironmentOptions {
   readonly environmentId: string
   readonly log: StoreLog
-  /** When the replica had everything that Redis had, as a time of `performance.now()`. */
+  /** Last time at which the replica had everything that Redis had, in the clock of `performance.now()`. */
   readonly syncedAt: number
   /** Opens the ledger in its current state and loads a new replica of it. */
   readonly load: () => Promise<Followed>
@@ -71,7 +73,7 @@ export interface FollowedEnvironmentOptions {
   readonly onRead: () => void
   /** Counts the replacement of an epoch. Returns the number of replacements in this process. */
   readonly countReplacedHistory: () => number
-  /** Called if Redis has lost a part of the environment, which must then make no decisions. */
+  /** Called if Redis has lost a part of the environment. The environment must then make no decisions. */
   readonly onDamage: (damage: DamagedStoreError) => void
   /**
    * Receives an unexpected error that prevents following. The environment keeps trying with other replicas.
@@ -101,14 +103,14 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   /** Whether decisions use the current replica. If false, they still use the former one. */
   #isTakenOver = true
   #timesFoundEmpty = 0
-  /** Consecutive loads that failed, or that led to a replica that could not be followed. */
+  /** Number of consecutive loads that failed, or whose replica could not be followed. */
   #loadsInVain = 0
   /** The part of the environment that Redis has lost; null if there is none. */
   #damage: DamagedStoreError | null = null
   readonly #losing: OngoingFailure
   readonly #asking: OngoingFailure
   readonly #loading: OngoingFailure
-  /** Ledgers whose epoch diverged or ended: commits to them might be lost. */
+  /** Ledgers whose epoch diverged or ended. Commits that were made to these ledgers might be lost. */
   readonly #abandoned = new WeakSet<RedisLedger>()
   #checking: Promise<void> | null = null
   readonly #commits = new Set<Promise<unknown>>()
@@ -181,12 +183,12 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return this.#isSetAside ? 0 : performance.now() - this.#freshAt
   }
 
-  /** Whether the epoch is gone and no other one has replaced it. */
+  /** Whether the epoch no longer exists in Redis and no other epoch has replaced it. */
   get isEmptied(): boolean {
     return !this.#isSetAside && this.#timesFoundEmpty >= EMPTY_FOUND_MIN
   }
 
-  /** Reason why commits and following are not possible at the moment; null if they are. */
+  /** Reason why commits and following are not possible at the moment. Null if they are possible. */
   get fault(): AuthzError | null {
     return this.#fault
   }
@@ -216,7 +218,10 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return this.#checking
   }
 
-  /** Records an error of Redis that a caller received. Damage ends decisions; a rejection is logged. */
+  /**
+   * Records an error of Redis that a caller received. If the error reports damage, decisions end. If it is a
+   * rejection, it is logged.
+   */
   noteDoubt(error: unknown): void {
     if (error instanceof DamagedStoreError) this.#noteDamage(error)
     else if (error instanceof AuthzError && isReply(error.cause)) this.#asking.noteFailure(error)
@@ -393,7 +398,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     }
   }
 
-  /** Rejects callers that wait for a revision with the reason, and ends decisions on the outdated state. */
+  /** Rejects the requests of callers that wait for a revision, and ends decisions on the outdated state. */
   #noteFault(cause: unknown): AuthzError {
     const { environmentId, onFault } = this.#options
     const fault = new AuthzError('STORE_UNAVAILABLE', 'the local replica of this environment cannot follow', {

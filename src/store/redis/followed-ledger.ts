@@ -25,7 +25,7 @@ const NOT_MADE =
 export interface Followed {
   readonly source: RedisLedger
   readonly copy: LocalCopy
-  /** Record of when the replica last had everything. */
+  /** Record of the time at which the replica last had everything that Redis had. */
   readonly lastSync: LastSyncRecord
 }
 
@@ -33,7 +33,7 @@ export interface Followed {
 export interface FollowedState {
   readonly followed: Followed
   readonly isClosed: boolean
-  /** Reason why commits and following are not possible at the moment; null if they are. */
+  /** Reason why commits and following are not possible at the moment. Null if they are possible. */
   readonly fault: AuthzError | null
   /** Makes the environment wait for this commit when it closes. */
   track<Answer>(commit: Promise<Answer>): Promise<Answer>

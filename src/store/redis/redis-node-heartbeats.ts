@@ -8,7 +8,7 @@ import { type NodeKeys, nodeKeys } from '#store/redis/link/redis-keys.ts'
 import type { RedisLink, RedisReply } from '#store/redis/link/redis-link.ts'
 import { HEARTBEAT } from '#store/redis/scripts/scripts.ts'
 
-/** Five times the interval between two heartbeats. */
+/** Time in seconds after which a heartbeat expires: five times the interval between two heartbeats. */
 const EXPIRY_SECONDS = 10
 
 export class RedisNodeHeartbeats implements NodeHeartbeats {

@@ -16,7 +16,9 @@ export interface RedisStoreOptions {
   /** Opens tables in a directory, which need not exist yet. */
   readonly openTables: (directory: string) => Promise<Tables>
   readonly staleAfterMs: number
-  /** How long decisions can use a local replica after it was last caught up; 0 means without limit. */
+  /**
+   * Maximum time for which decisions can use a local replica after it was last caught up. 0 means no limit.
+   */
   readonly maxStaleMs: number
   /** Whether to accept a server that evicts keys when it is full. */
   readonly allowsEviction: boolean
@@ -34,15 +36,15 @@ export interface RedisStoreOptions {
    */
   readonly largeWrites: LargeWrites | null
   /**
-   * Builds keys and secondary indexes of the replica in that directory in another thread; null if this thread
+   * Builds keys and secondary indexes of the replica in this directory in another thread; null if this thread
    * builds them.
    */
   readonly buildLists: ((directory: string, signal: AbortSignal) => Promise<void>) | null
   readonly log: StoreLog
-  /** Called if Redis has lost a part of an environment, which must then make no decisions. */
+  /** Called if Redis has lost a part of an environment. The environment must then make no decisions. */
   readonly onDamage: (environmentId: string, damage: AuthzError) => void
   /** Receives a defect or damage that prevents following an environment. */
   readonly onFault: (environmentId: string, error: Error) => void
-  /** Called after everything else is closed. */
+  /** Called after all other parts of the store are closed. */
   readonly release: () => void
 }

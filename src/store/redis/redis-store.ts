@@ -31,7 +31,7 @@ import { RemovedEnvironments } from './removed-environments.ts'
 import { connectionFailure, OngoingFailure } from '#store/redis/link/ongoing-failure.ts'
 import { DamagedStoreError, emptiedStore } from '#store/redis/link/damaged-store-error.ts'
 
-/** How long a start waits for its connections. */
+/** Maximum time that a start waits for its connections. */
 const FIRST_CONNECTION_MS_MAX = 10_000
 /** Maximum time that a start waits for Redis if it could continue with a local replica. */
 const ALONE_AFTER_MS_MAX = 2_000
@@ -50,7 +50,10 @@ const CHECK_MS_MAX = 1_000
 interface Beginning {
   readonly source: RedisLedger
   readonly copy: LocalCopy
-  /** When the replica had everything, as a time of `performance.now()`. It can precede this process. */
+  /**
+   * Last time at which the replica had everything, in the clock of `performance.now()`. Can precede this
+   * process.
+   */
   readonly syncedAt: number
   /** Whether the ledger was resumed without a request to Redis. */
   readonly isResumed: boolean
@@ -76,7 +79,7 @@ export class RedisStore implements Store {
   /** Environments that are being dropped. Code that retries to open one of them must stop. */
   readonly #dropping = new Set<string>()
   readonly #timer: NodeJS.Timeout
-  /** Identifies the store in the records next to its replicas. */
+  /** Name of the store in the records next to its replicas. */
   readonly #name: string
   readonly #openedAt = performance.now()
   #isAlone = false
@@ -163,7 +166,7 @@ export class RedisStore implements Store {
     return Promise.reject(noBackup())
   }
 
-  /** Null, because the data is in Redis: an environment can be filled only through its ledger. */
+  /** Returns null, because the data is in Redis: an environment can be filled only through its ledger. */
   directoryOf(): null {
     return null
   }

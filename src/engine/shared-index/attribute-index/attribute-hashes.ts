@@ -60,7 +60,7 @@ export class AttributeHashes {
   }
 
   /**
-   * Returns the hashes of the stored attributes of the record on that line: one array per listed name, which
+   * Returns the hashes of the stored attributes of the record on this line: one array per listed name, which
    * contains each hash once. O(size of the attributes).
    */
   of(line: number, listed: ListedNames): readonly (readonly number[])[] {

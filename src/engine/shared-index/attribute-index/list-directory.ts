@@ -51,8 +51,8 @@ export function attributeOf(name: string): string | null {
 }
 
 /**
- * `HASH_OF_ALL` is the hash of every entity in a list of a whole type. `HASH_OF_UNLISTED` is the hash of
- * entities whose attribute has too many elements to index each of them.
+ * `HASH_OF_ALL` is the hash of every entity in a list of a whole type. `HASH_OF_UNLISTED` is the hash of an
+ * entity whose attribute has more elements than are indexed individually.
  */
 export const HASH_OF_ALL = 0
 export const HASH_OF_UNLISTED = 1

@@ -23,8 +23,8 @@ const HEADS_LOG2_MIN = 2
 const HEAD_LOG2 = 2
 const HEAD = { chunk: 0, count: 1, hash: 2, entity: 3 } as const
 /**
- * If a chunk has fewer than `SPARSE_ENTRIES`, it is merged with the next chunk, unless both together have
- * more than `JOINED_ENTRIES_MAX`.
+ * If a chunk has fewer than `SPARSE_ENTRIES` entries, it is merged with the next chunk. The chunks are not
+ * merged if they have more than `JOINED_ENTRIES_MAX` entries together.
  */
 const SPARSE_ENTRIES = 32
 const JOINED_ENTRIES_MAX = 96
@@ -114,8 +114,8 @@ export function clear({ memory, at }: OrderedList, chunksMax: number): boolean {
 }
 
 /**
- * Takes up to `limit` entities with that hash, in the order of their keys. Starts after the key `after`, or
- * at the first entity if `after` is `null`. Returns true if no entities with that hash remain. For readers.
+ * Takes up to `limit` entities with this hash, in the order of their keys. Starts after the key `after`, or
+ * at the first entity if `after` is `null`. Returns true if no entities with this hash remain. For readers.
  * O(log entries + entities).
  */
 export function take(
@@ -143,7 +143,7 @@ export function take(
 }
 
 /**
- * Estimates the number of entries with that hash, with an error of at most two chunks. For readers. O(log
+ * Estimates the number of entries with this hash, with an error of at most two chunks. For readers. O(log
  * entries).
  */
 export function estimate(list: OrderedList, hash: number): number {

@@ -60,8 +60,8 @@ const {
 export const UNKNOWN = 3
 
 /**
- * Queries with a longer closure are decided individually, because an individual check can search from the
- * user's side instead.
+ * Maximum number of entries of a closure that a batch searches. A query with a longer closure is decided
+ * individually, because an individual check can search from the user's side instead.
  */
 const ENTRIES_MAX = 256
 
@@ -86,8 +86,8 @@ export class BatchCheck {
   /** For each candidate, the slot at which probing of the user's slab begins. */
   #slots = new Int32Array(BATCH_MAX)
   /**
-   * For each query, the position of the in-edges of its instance. If the instance has a single in-edge, the
-   * container of that edge.
+   * For each query, the position of the in-edges of its instance. If the instance has a single in-edge, this
+   * array contains the container of this edge instead.
    */
   readonly #inEdges = new Int32Array(BATCH_MAX)
   /**

@@ -230,8 +230,8 @@ export class ClosureBuilder {
   }
 
   /**
-   * Adds the entries and gates of the closure of that container and state, if it is valid. Returns whether it
-   * is valid.
+   * If the closure of the container and state is valid, adds its entries and gates and returns true.
+   * Otherwise returns false.
    */
   #absorb(container: number, state: number): boolean {
     if (!this.#isBuilt(container, state)) return false

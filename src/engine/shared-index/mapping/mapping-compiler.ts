@@ -12,7 +12,10 @@ import { sortedInSteps } from './sorting.ts'
 const RULES_A_STEP = 64
 const NODES_A_STEP = 1_024
 const WORDS_A_STEP = 8_192
-/** Limit of the number of atoms: the key of an edge combines a node and an atom in one number. */
+/**
+ * Limit of the number of atoms. There is a limit because the key of an edge combines a node and an atom in
+ * one number.
+ */
 const ATOMS_MAX = 2 ** 24
 
 /**

@@ -36,8 +36,8 @@ const NO_VALUE: Spelling = { exact: '', folded: '' }
 const VISITS_MAX = 16_384
 
 /**
- * Ways in which a server might divide the path differently than it is written: into other segments
- * (`PARTED`), or with an earlier end (`ENDED`).
+ * Ways in which a server might divide the path differently: into other segments (`PARTED`), or with an
+ * earlier end of the path (`ENDED`).
  */
 const PARTED = 1
 const ENDED = 2

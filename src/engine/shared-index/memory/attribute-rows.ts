@@ -28,7 +28,10 @@ import type { Attributes } from '#model/change.ts'
 
 const WORDS_BITS = 18
 const WORDS_MASK = (1 << WORDS_BITS) - 1
-/** Limit of the number of words of a row. No entity has that many; a larger number comes from a torn read. */
+/**
+ * Limit of the number of words of a row. No entity has this number of words; a larger number comes from a
+ * torn read.
+ */
 const WORDS_MAX = 1 << 23
 const COUNT_MASK = 0x1fff
 const ROW = 1 << 31

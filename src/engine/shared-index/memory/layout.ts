@@ -64,7 +64,7 @@ export const H_HASH_START = 2
 export const H_HASH_MULTIPLIER = 3
 
 /**
- * The sequence. It is odd while the writer is in a critical section. It has its own line, because every
+ * The sequence. It is odd while the writer is in a critical section. It is in a separate line, because every
  * reader polls it.
  */
 export const H_SEQUENCE = 16
@@ -91,7 +91,7 @@ export const H_SCHEMA_IN = 23
 
 /**
  * The lock. `H_LOCK` contains the id of the thread that can change shared memory (0: none). `H_LOCK_NEXT`
- * contains the id of the thread that is next. They have their own line.
+ * contains the id of the thread that is next. Both words are in a separate line.
  */
 export const H_LOCK = 32
 export const H_LOCK_NEXT = 33
@@ -196,7 +196,9 @@ export const I_IN = 2
 export const I_ASSIGNEES = 4
 export const I_CONTAINER = 6
 
-/** In a tenant: its closure epoch, which is part of the version of every closure of its instances. */
+/**
+ * In a tenant: the closure epoch, which is part of the version of every closure of the tenant's instances.
+ */
 export const T_CLOSURE_EPOCH = 1
 /** In a tenant: the word of the directory of its overflow lines; 0 if it has none. */
 export const T_OVERFLOW = 2
@@ -241,7 +243,7 @@ export const HEAD_BLOCK = 0
 export const HEAD_SIZE = 1
 export const HEAD_BUILT_AT = 2
 export const HEAD_ERA_SHIFT = 29
-/** Bits of the size word without those of the era. */
+/** Bits of the size word that do not belong to the era. */
 export const HEAD_SIZE_MASK = (1 << HEAD_ERA_SHIFT) - 1
 
 /* ---- slab descriptors: [ptr, meta] with meta = count << 5 | log2 capacity ---- */

@@ -279,7 +279,7 @@ export function slotCount(header: Int32Array, partition: number): number {
   return header[at] === 0 ? 0 : 1 << (header[at + 1]! & LOG2_MASK)
 }
 
-/** Returns the line of the record in that slot, or 0 if the slot is free. */
+/** Returns the line of the record in this slot, or 0 if the slot is free. */
 export function recordInSlot(regions: Regions, partition: number, index: number): number {
   return lineOf(regions.graph[regions.header[H_PARTITIONS + (partition << 1)]! + (index << 1)]!)
 }

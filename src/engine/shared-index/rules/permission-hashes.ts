@@ -68,7 +68,7 @@ export class PermissionHashes {
     this.#length += 2
   }
 
-  /** Returns the position of the first pair with that hash, or the position at which it would be inserted. */
+  /** Returns the position of the first pair with this hash, or the position at which it would be inserted. */
   #firstOf(hash: number): number {
     let from = 0
     for (let to = this.#length / 2; from < to;) {

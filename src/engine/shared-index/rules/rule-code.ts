@@ -19,7 +19,7 @@
 export const PROBES_MAX = 256
 
 /**
- * Returns a free slot of the table at `from` for an entry with that hash, or `null` if no free slot is within
+ * Returns a free slot of the table at `from` for an entry with this hash, or `null` if no free slot is within
  * `PROBES_MAX`.
  */
 export function freeSlot(table: Int32Array, from: number, hash: number, log2: number): number | null {

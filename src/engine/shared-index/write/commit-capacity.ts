@@ -236,8 +236,8 @@ class Reckoning {
   }
 
   /**
-   * Counts an entry that is added to a slab: of the record at that line or, if the line is 0, of a future
-   * record with that name.
+   * Counts an entry that is added to a slab: of the record at this line or, if the line is 0, of a future
+   * record with this name.
    */
   #entry(line: number, field: number, name: string, width: Width): void {
     const descriptor = (line << L.LINE_WORDS_LOG2) + field

@@ -1,8 +1,8 @@
 /**
  * A queue of the facts that expire next, in the order of expiration. It only contains the facts that expire
- * within a time window. Before the next window begins, a scan of all expiration times (`expiry-table.ts`),
- * some partitions at a time, finds the facts of that window. The queue thus needs little memory, even if very
- * many facts have an expiration time.
+ * within a time window. Before the next window begins, all expiration times (`expiry-table.ts`) are scanned,
+ * some partitions at a time, to find the facts of the next window. The queue thus needs little memory, even
+ * if very many facts have an expiration time.
  *
  * Entries of the queue can be outdated: the fact might have been deleted, or its expiration time might have
  * changed. `expiry-table.ts` is the source of truth.

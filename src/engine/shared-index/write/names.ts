@@ -44,7 +44,7 @@ export class NameLookups {
   }
 
   /**
-   * Returns the line of the instance with that name. Returns 0 if it does not exist or if its tenant has been
+   * Returns the line of the instance with this name. Returns 0 if it does not exist or if its tenant has been
    * removed.
    */
   instance({ type, key }: InstanceKey): number {

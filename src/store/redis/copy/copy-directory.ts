@@ -12,12 +12,12 @@ import { join } from 'node:path'
 
 const COPY_NAME = /^(?<id>.+)\.copy-\d+$/
 /**
- * File in the directory of a replica: number of consecutive starts that used the replica and did not complete
- * reading it.
+ * File in the directory of a replica. It contains the number of consecutive starts that used the replica and
+ * did not complete reading it.
  */
 const STARTS_NAME = 'unfinished-starts'
 
-/** Environments that have a replica in that directory. */
+/** Environments that have a replica in this directory. */
 export function copiedEnvironments(directory: string): Set<string> {
   return new Set(readdirSync(directory).flatMap(name => COPY_NAME.exec(name)?.groups?.['id'] ?? []))
 }
@@ -55,13 +55,13 @@ export class CopyDirectory {
     }
   }
 
-  /** Notes that a start uses the newest replica. */
+  /** Writes the note that a start uses the newest replica. */
   noteStart(): void {
     const starts = this.unfinishedStarts() + 1
     ifPossible(() => writeFileSync(this.#startsFile(), String(starts), { mode: 0o600 }))
   }
 
-  /** Notes that the newest replica has been read. */
+  /** Removes the note after the newest replica has been read. */
   noteRead(): void {
     ifPossible(() => rmSync(this.#startsFile(), { force: true }))
   }
@@ -77,7 +77,10 @@ export class CopyDirectory {
     this.#newest = 0
   }
 
-  /** Removes the newest replica, which must be closed. The previous one, if any, is then the newest again. */
+  /**
+   * Removes the newest replica, which must be closed. The previous replica, if there is one, is then the
+   * newest again.
+   */
   removeNewest(): void {
     this.#remove(this.#newest)
     this.#newest = Math.max(0, ...this.#numbers())

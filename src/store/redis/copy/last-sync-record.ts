@@ -11,7 +11,7 @@
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** File in the directory of a replica. */
+/** Name of the record, which is a file in the directory of a replica. */
 const NAME = 'heard'
 const BYTES = 256
 
@@ -51,8 +51,8 @@ export class LastSyncRecord {
   }
 
   /**
-   * Returns the milliseconds since the recorded time, by the clock that returns the greater age, or null if
-   * it is unknown.
+   * Returns the number of milliseconds since the recorded time, or null if this time is unknown. Uses the
+   * clock that returns the greater age.
    */
   agoMs(): number | null {
     const noted = this.#read()

@@ -10,11 +10,12 @@
  *            'complete'          present if it has rows and secondary indexes
  *
  * Invariant: position, rows, secondary indexes and log of a complete replica change in one write. Therefore
- * they are consistent, whenever the process ends. An incomplete replica has no secondary indexes and only
- * some of its keys. Its rows stay as they were loaded, so that keys and secondary indexes can be built from
- * them. New commits are only appended to its log, which is not trimmed. The index of the engine can already
- * be built from such a replica, because that index follows the log. If the process ends in this phase, the
- * next process builds the secondary indexes from the start. A replica without all rows is not used.
+ * they are consistent, whenever the process ends. An incomplete replica has no secondary indexes, and its
+ * table of keys contains only some of the keys. Its rows stay as they were loaded, so that keys and secondary
+ * indexes can be built from these rows. New commits are only appended to its log, which is not trimmed. The
+ * index of the engine can already be built from such a replica, because that index follows the log. If the
+ * process ends in this phase, the next process builds the secondary indexes from the start. A replica without
+ * all rows is not used.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -36,8 +37,8 @@ import { storeClosed } from '#store/store-closed-error.ts'
 import type { LogPosition } from '#store/redis/ledger/redis-log.ts'
 
 /**
- * Must be incremented if the stored form of anything in the tables changes, or if the list rule returns other
- * lists for the same rows.
+ * Format of a replica. It must be incremented if the stored form of any data in the tables changes, or if the
+ * list rule returns other lists for the same rows.
  */
 const FORMAT = '2'
 const encoder = new TextEncoder()
@@ -64,7 +65,7 @@ export interface LocalCopyOptions {
   readonly largeWrites?: LargeWrites | null
   /**
    * Whether loads of an index never look up rows of this kind by key (the first byte of a key determines the
-   * kind). Such keys are added to the table of keys later, together with the secondary indexes.
+   * kind). The keys of such rows are added to the table of keys later, together with the secondary indexes.
    */
   readonly isKeyedLater: (key: Uint8Array) => boolean
 }
@@ -77,7 +78,10 @@ export class LocalCopy {
   readonly #listRule: ListRule
   readonly #log: CommitLog
   readonly #isKeyedLater: (key: Uint8Array) => boolean
-  /** Sequence of the newest commit in the log, or of the rows as they were loaded. */
+  /**
+   * Sequence of the newest commit in the log. If the log is empty, the sequence at which the rows were
+   * loaded.
+   */
   #sequence: number
   /**
    * Id of the commit at `#sequence`. It is also kept in memory, because the tables return it only after it is
@@ -86,7 +90,7 @@ export class LocalCopy {
   #id: Uint8Array | null
   #isComplete: boolean
   readonly #keptMs = new Float64Array(KEPT_MS_COUNT)
-  /** The durable end of the replica. Closed with the replica. */
+  /** Mark of the durable commits of the replica. It is closed with the replica. */
   readonly mark: DurableMark
   readonly #logEntriesMax: number
   readonly #largeWrites: LargeWrites | null
@@ -148,7 +152,10 @@ export class LocalCopy {
     return this.#isComplete
   }
 
-  /** Whether all keys with that prefix exist: some are built together with the secondary indexes. */
+  /**
+   * Whether the table of keys contains all keys with this prefix. Some keys are added later, together with
+   * the secondary indexes.
+   */
   hasKeysOf(prefix: Uint8Array): boolean {
     return this.#isComplete || (prefix.length > 0 && !this.#isKeyedLater(prefix))
   }
@@ -252,7 +259,7 @@ export class LocalCopy {
     return this.#inTurn(before.then(() => this.#applyElsewhere(largeWrites, directory, entry)))
   }
 
-  /** Writes in the order of the calls, after a write of another thread. */
+  /** Applies a commit in this thread, in the order of the calls and after a write of another thread. */
   #applyHere(entry: LogEntry): Promise<void> {
     if (this.#turn === null) return (this.#lastHere = this.#write(entry))
     // The next write must start only after this one has started.

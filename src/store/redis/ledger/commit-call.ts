@@ -34,7 +34,8 @@ export interface CommitSettings {
   readonly keys: RedisKeys
   readonly logEntriesMax: number
   /**
-   * Position on which the sender's reads are based; null if the commit depends on nothing that could be lost.
+   * Position on which the sender's reads are based. Null if the commit does not depend on any earlier commit
+   * that could be lost.
    */
   readonly ground: LogPosition | null
 }

@@ -38,7 +38,9 @@ export function commitIdOf([, fields]: StreamEntry): Uint8Array {
   return viewOf(fields[1]!)
 }
 
-/** Returns the id of the commit before a part that begins a new log, or null for any other part. */
+/**
+ * If a part begins a new log, returns the id of the commit that precedes it. Returns null for any other part.
+ */
 export function formerIdOf([, fields]: StreamEntry): Uint8Array | null {
   return fields.at(-2)?.toString('latin1') === 'b' ? viewOf(fields.at(-1)!) : null
 }

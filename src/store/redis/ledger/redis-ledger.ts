@@ -30,7 +30,7 @@ import { decodeStoredRow } from './stored-row.ts'
  * this release writes.
  */
 const FORMAT = '1'
-/** Rows requested in one step of a scan: about a millisecond of the server's time. */
+/** Number of rows that one step of a scan requests. A step takes about a millisecond of the server's time. */
 const SCAN_ROWS = 1_000
 /**
  * How long a commit is awaited and sent again. After this time, its sender receives an error that states an
@@ -48,9 +48,9 @@ export interface RedisLedgerOptions {
   readonly logEntriesMax: number
   /** Whether to begin an epoch if there is none. */
   readonly mayBegin: boolean
-  /** Logs rejections of reads and commits; if absent, they are not logged. */
+  /** Log for rejections of reads and commits. If absent, rejections are not logged. */
   readonly log?: StoreLog
-  /** Fields of those log lines. */
+  /** Fields of the log lines. */
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
@@ -77,8 +77,8 @@ export class RedisLedger implements Ledger {
   readonly #logEntriesMax: number
   readonly #underWay = new Set<Promise<unknown>>()
   /**
-   * Whether Redis has confirmed that its current epoch is the one of this ledger, in a form that this release
-   * reads.
+   * Whether Redis has confirmed that its current epoch is the epoch of this ledger, in a format that this
+   * release reads.
    */
   #isConfirmed: boolean
   readonly #closing = new AbortController()
@@ -89,7 +89,7 @@ export class RedisLedger implements Ledger {
   #wasRead = false
   /** Position at which the ledger was opened. */
   readonly start: LogPosition
-  /** The newest known commit. Every component that learns of a newer one advances it. */
+  /** Mark of the newest known commit. Every component that learns of a newer commit advances it. */
   readonly mark: DurableMark
 
   /**
@@ -160,7 +160,7 @@ export class RedisLedger implements Ledger {
     return this.start.epoch
   }
 
-  /** Whether a feed has been able to continue from its position. */
+  /** Whether at least one feed could continue from its position. */
   get wasRead(): boolean {
     return this.#wasRead
   }
@@ -378,7 +378,7 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Logs a lost key. If the key is `ids` or `log`, its content begins again with the current commit; the rows
+   * Logs a lost key, which is `ids` or `log`. Its content begins again with the current commit, and the rows
    * are complete.
    */
   #noteLost(key: string | null): void {

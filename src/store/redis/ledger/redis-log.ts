@@ -22,8 +22,8 @@ import type { RedisLink, RedisReply } from '#store/redis/link/redis-link.ts'
 /** Maximum number of stream entries in one response. It exceeds the number of parts of the largest commit. */
 const ENTRIES_PER_READ = 256
 /**
- * Stream entries in one response for a replay whose position is known: the entry at the position, and the
- * first entry of the next commit.
+ * Number of stream entries in one response for a replay that has read a commit. They are the entry at the
+ * current position, and the first entry of the next commit.
  */
 const ENTRIES_PER_STEP = 2
 

@@ -9,10 +9,10 @@ import { decodeUint48, viewOf } from '#store/keyspace/row-codec.ts'
 import type { Row } from '#store/ledger.ts'
 
 const CREATED_BYTES = 7
-/** Bytes before the value of a row that was written once. */
+/** Number of bytes before the value of a row that was written once. */
 export const STAMP_BYTES = CREATED_BYTES + 1
 export const VERSION_BYTES = 6
-/** `created` values per commit. */
+/** Number of `created` values per commit. */
 export const CREATED_PER_COMMIT = COMMIT_ROWS_MAX + 1
 
 /**

@@ -9,7 +9,7 @@ import type { StoreLog } from '#store/store-log.ts'
 
 export interface OngoingFailureOptions {
   readonly log: StoreLog
-  /** Fields of its log lines. */
+  /** Fields of the log lines. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly failing: string
   readonly over: string

@@ -11,7 +11,7 @@ import { pauseMs } from './reconnect-pause.ts'
 /** A client. It reconnects by itself when its connection is lost. */
 export type RedisClient = Redis | Cluster
 
-/** The first pause before a reconnection, and the maximum. Each pause is shortened by a random part. */
+/** Shortest and longest pause before a reconnection. Each pause is shortened by a random part. */
 const RECONNECT_MS_MIN = 50
 const RECONNECT_MS_MAX = 2_000
 /**

@@ -19,7 +19,7 @@ export interface RedisKeys {
   readonly removed: string
   /** Pub/sub channel: `<epoch>.<sequence>` of each commit. */
   readonly channel: string
-  /** List: the rows of one large commit that is being sent. It expires after a while. */
+  /** List: the rows of one large commit that is being sent. The list expires after a while. */
   staged(name: string): string
 }
 
@@ -39,7 +39,7 @@ export function redisKeys(prefix: string, environmentId: string): RedisKeys {
 export interface NodeKeys {
   /** Hash: the id of each node → an empty value. */
   readonly ids: string
-  /** Hash with the heartbeat of that node. It expires. */
+  /** Hash with the heartbeat of the node. The hash expires. */
   of(id: string): string
 }
 

@@ -39,7 +39,10 @@ export class Script {
   }
 }
 
-/** Pause before a connected server is tried again, and its maximum after repeated rejections. */
+/**
+ * Shortest pause before the next attempt on a connected server, and the longest one after repeated
+ * rejections.
+ */
 const AGAIN_MS = 50
 const AGAIN_MS_MAX = 1_000
 /** Replies of a server that cannot respond at the moment and has done nothing. */

@@ -40,7 +40,7 @@ export interface SingleAddress extends EveryRedisAddress {
 export interface SentinelAddress extends EveryRedisAddress {
   readonly topology: 'sentinel'
   readonly sentinels: readonly RedisHost[]
-  /** The name by which the sentinels know the primary. */
+  /** Name that the sentinels use for the primary. */
   readonly master: string
   readonly sentinelLogin: Login
   readonly database: number
@@ -106,7 +106,7 @@ export interface RedisPasswords {
 
 /**
  * Returns the address with these passwords. Throws `INVALID_INPUT` if the URL already contains such a
- * password, or if it selects a topology that has no use for it.
+ * password, or if its topology does not use this password.
  */
 export function withPasswords(
   address: RedisAddress,
