@@ -2,11 +2,11 @@
  * Runs the service process: reads the settings, starts the service, prints a greeting, and ends the process
  * in a defined way. After SIGTERM, SIGINT, SIGHUP or SIGQUIT, it completes all requests and exits with 0.
  * After a fault, it logs the fault and exits with 1. If an exit would block forever, the process ends itself
- * with SIGKILL (`composition/process/process-end.ts`). No module imports this file.
+ * with SIGKILL (`composition/process/shutdown.ts`). No module imports this file.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { format } from 'node:util'
-import { endProcess } from '#composition/process/process-end.ts'
+import { endProcess } from '#composition/process/shutdown.ts'
 import { type RunningService, startService } from '#composition/wiring/service.ts'
 import { type Config, STORE_URL_DEFAULT } from '#config/config.ts'
 import { readConfig } from '#config/read-config.ts'

@@ -1,6 +1,6 @@
 /**
  * Tracks the threads of this process that write files of a store. While one of them runs, the process must
- * not call `process.exit` (`process-end.ts`).
+ * not call `process.exit` (`shutdown.ts`).
  */
 import type { Worker } from 'node:worker_threads'
 
