@@ -52,8 +52,8 @@ class Evaluation {
 
   /** `member` is the object in which paths without a root begin. */
   truth(condition: Condition, member: JsonObject | null): Truth {
-    // The budget is charged for every node, because there can be ten thousand sets, and each can have as many
-    // nodes as fit into its size limit.
+    // The budget is charged for every node, because there can be ten thousand sets, and each set can have the
+    // maximum number of nodes.
     if (!this.#budget.spend(NODE_STEPS)) return UNKNOWN
     switch (condition.kind) {
       case 'all-of':

@@ -221,8 +221,8 @@ export interface ResultSink<Entry> {
 }
 
 /**
- * Roles and permissions of the user in one tenant. If the engine knows that tenants have equal roles, they
- * share their `roles` and `permissions` arrays.
+ * Roles and permissions of the user in one tenant. If the engine knows that the user has equal roles in
+ * several tenants, their objects share the `roles` and `permissions` arrays.
  */
 export interface TenantRoles {
   readonly tenant: string
@@ -230,7 +230,7 @@ export interface TenantRoles {
   readonly attributes: string | null
   /** Tenant roles that the user holds in the tenant, without the roles that these extend. */
   readonly roles: readonly string[]
-  /** Declared actions that these roles and the roles that they extend permit, without duplicates. */
+  /** Declared actions, without duplicates, that these roles or the roles that they extend permit. */
   readonly permissions: readonly { readonly type: string; readonly action: string }[]
 }
 
@@ -245,8 +245,8 @@ export interface InstanceFilter {
 }
 
 /**
- * Roles and actions of the user on one instance. If the engine knows that instances of one type have equal
- * roles, they share their `roles` and `actions` arrays.
+ * Roles and actions of the user on one instance. If the engine knows that the user has equal roles on several
+ * instances of one type, their objects share the `roles` and `actions` arrays.
  */
 export interface InstanceRoles {
   readonly instance: InstanceKey
@@ -255,7 +255,7 @@ export interface InstanceRoles {
   readonly attributes: string | null
   /** Roles that the user holds on the instance, direct or derived, without the roles that these extend. */
   readonly roles: readonly string[]
-  /** Declared actions that these roles and the roles that they extend permit, without duplicates. */
+  /** Declared actions, without duplicates, that these roles or the roles that they extend permit. */
   readonly actions: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * The ledger: the source of truth for the rows of one environment. It accepts conditional commits, orders
- * them and keeps their log. It handles keys and bytes and knows no domain terms. Every adapter passes
+ * The ledger: the source of truth for the rows of one environment. The ledger accepts conditional commits,
+ * orders them and keeps their log. It stores keys and bytes without interpreting them. Every adapter passes
  * `test/store/contract.ts`.
  */
 import type { Change } from '#model/change.ts'
@@ -76,13 +76,13 @@ export interface Ledger {
   head(): Promise<Revision>
 
   /**
-   * Commits all or nothing; the commit is durable when this resolves. A repeated id changes nothing and
-   * resolves with the revision of the first call, while the log contains that commit.
+   * Makes a commit, which is atomic and is durable when the promise resolves. If the id is repeated while the
+   * log contains its commit, nothing changes, and the promise resolves with the revision of the first call.
    *
    * Throws `ConflictError` with the row of the first precondition that does not hold (nothing is written
-   * then), `STORE_RESET` if the current epoch is not the one that it was made for, `STORE_UNAVAILABLE` if its
-   * outcome is unknown, `LIMIT_EXCEEDED` for more than `COMMIT_ROWS_MAX` rows put and deleted, and
-   * `STORE_CLOSED` after `close`.
+   * then), `STORE_RESET` if the commit was made for another epoch, `STORE_UNAVAILABLE` if the outcome is
+   * unknown, `LIMIT_EXCEEDED` for more than `COMMIT_ROWS_MAX` rows put and deleted, and `STORE_CLOSED` after
+   * `close`.
    *
    * `onApplied` is for work that can continue as soon as the view shows the commit, even before the commit is
    * durable. It is called at most once, and is not called if this method throws. It receives the milliseconds

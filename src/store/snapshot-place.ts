@@ -1,6 +1,7 @@
 /**
- * Location for data derived from a view, so that it need not be derived again: a directory that is removed
- * with the view, and a mark in the view's tables that identifies the derived data that belongs to them.
+ * Location for data that was derived from a view, so that it need not be derived again. It consists of a
+ * directory that is removed with the view, and of a mark in the tables of the view. The mark identifies the
+ * derived data that belongs to these tables.
  *
  * The mark is necessary because files and tables can diverge, for example if one of them is restored from a
  * backup or an epoch is rewound. If tables contain the mark of the derived data, only commits have changed

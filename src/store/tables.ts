@@ -87,18 +87,18 @@ export interface Tables {
    * action is complete. If the action throws, nothing is changed and the promise rejects. The promise
    * resolves when this write and every earlier one are durable.
    *
-   * Actions run one after the other, never before `write` has returned, and must not be asynchronous. When
-   * the promise has resolved, reads see the changes. They can see the changes earlier, while the write is in
-   * transit to the disk; `onApplied` is called once when that begins. Rejects with `STORE_UNAVAILABLE` if it
-   * is not yet known whether the write is on disk. In that case, the changes might be visible, and might
-   * become durable later.
+   * Actions run one after the other, and never before `write` has returned. An action must not be
+   * asynchronous. When the promise has resolved, reads see the changes. Reads can already see the changes
+   * while the write is in transit to the disk. `onApplied` is called once, when reads begin to see them.
+   * Rejects with `STORE_UNAVAILABLE` if it is not yet known whether the write is on disk. In that case, the
+   * changes might be visible, and might become durable later.
    */
   write<T>(action: () => T, onApplied?: () => void): Promise<T>
   /**
-   * Runs an action that writes directly to the stored tables, because it writes large amounts, or because
-   * another thread that has opened the same directory makes the writes. The action is queued among the writes
-   * of this thread, and later writes wait until it is complete. It receives the tables to write to, whose
-   * `write` obeys the same rules.
+   * Runs an action that writes directly to the stored tables: an action with large writes, or one whose
+   * writes are made by another thread that has opened the same directory. The action is queued among the
+   * writes of this thread, and later writes wait until it is complete. It receives the tables to write to,
+   * whose `write` obeys the same rules.
    */
   elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T>
   /**

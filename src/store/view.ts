@@ -62,7 +62,10 @@ export interface ScanOptions {
  * the commit.
  */
 export interface View {
-  /** The current view: this one, or the one that replaced it when all rows were replaced. */
+  /**
+   * The current view. It is this view, unless all rows were replaced. In that case, it is the view that
+   * replaced this one.
+   */
   readonly present: View
   /** Returns the sequence of the newest commit in the view. */
   sequence(): number
@@ -80,9 +83,9 @@ export interface View {
   // The following methods are for loads, which must work before the lists are built.
 
   /**
-   * Returns all rows that exist at the beginning, in creation order and in batches. A row that is overwritten
-   * in the meantime has its state at the time of its batch. Rows that are added during the iteration are not
-   * included. Otherwise a load might never end while commits continue.
+   * Returns all rows that exist at the beginning, in creation order and in batches. If a row is overwritten
+   * during the iteration, its batch contains the state at the time of the batch. Rows that are added during
+   * the iteration are not included. Otherwise a load might never end while commits continue.
    */
   batches(): Iterable<readonly Row[]>
   /**
@@ -93,8 +96,7 @@ export interface View {
   beginningWith(prefix: Uint8Array): Iterable<Row>
 
   /**
-   * Returns the view as of this moment, for reads that take so long that commits change the view in the
-   * meantime.
+   * Returns the view in its current state. Use it for long reads, during which commits would change the view.
    */
   snapshot(): ViewSnapshot
 }

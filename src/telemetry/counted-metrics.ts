@@ -18,8 +18,8 @@ export interface MetricRow {
 }
 
 /**
- * Labels whose values are not known before a thread starts: its endpoints, the limits that it counts, or its
- * name.
+ * Kinds of labels whose values are not known before a thread starts: the endpoints of the thread, the limits
+ * that it counts, or its name.
  */
 export type LateValues = 'endpoints' | 'limits' | 'thread'
 

@@ -39,8 +39,8 @@ export class MetricsText {
 }
 
 /**
- * Converts a row so that it has one value for all environments together. If the row has other labels, there
- * is one such value for each combination of them.
+ * Converts a row so that it has one value for all environments together. If the row has other labels, it has
+ * one such value for each combination of their values.
  */
 function withoutNames(row: SampledRow): SampledRow {
   const { ofAll } = row

@@ -94,8 +94,8 @@ function checkInheritedRoles(inherited: LocatedValue, key: string, type: KnownTy
 function checkCircles(roles: LocatedValue, check: NameCheck): void {
   const done = new Set<string>()
   for (const [start] of roles.entries()) {
-    // Current path of the depth-first search. `next`: roles that the role at this step extends and that have
-    // not been visited.
+    // Current path of the depth-first search. `next`: roles that this role extends and that have not been
+    // visited.
     const location: { key: string; next: LocatedValue[] }[] = []
     const enter = (key: string) => location.push({ key, next: roles.at(key).at('extends').items() })
     if (!done.has(start)) enter(start)

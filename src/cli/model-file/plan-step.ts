@@ -1,4 +1,7 @@
-/** Steps of a plan, with their requests, their presentation and the description of their differences. */
+/**
+ * Steps of a plan. A step contains requests, a presentation for the user and a description of the
+ * differences.
+ */
 import { isObject } from '#model/json-object.ts'
 import type { EntityFields } from './environment-state.ts'
 import type { Finding } from './findings.ts'

@@ -29,8 +29,8 @@ export interface LeafSource extends Leaf {
 }
 
 /**
- * A test whose operand has not been parsed yet. If one of its methods returns `null`, it has reported an
- * error.
+ * A test whose operand has not been parsed yet. If a method of this class returns `null`, the method has
+ * reported an error.
  */
 export class UnreadLeaf {
   readonly findings: Findings

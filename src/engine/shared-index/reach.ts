@@ -1,8 +1,8 @@
 /**
- * Finds the entities that a fact might affect. These are the instances below an instance, to which roles on
- * it might lead, and the users who hold a role on it or above it. Each search uses one state. It does not
- * check whether roles are actually derived along the edges, so the result can contain entities that are not
- * affected.
+ * Finds the entities that a fact might affect. For a fact about an instance, these are the instances below
+ * it, to which its roles might lead, and the users with a role on it or above it. Each search uses one state.
+ * It does not check whether roles are actually derived along the edges, so the result can contain entities
+ * that are not affected.
  */
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'

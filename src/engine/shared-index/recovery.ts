@@ -10,8 +10,8 @@ import { endSection } from '#engine/shared-index/memory/sequence.ts'
 
 /**
  * If the dead reader held the lock, releases the lock and returns true. A reader holds the lock only to build
- * closures, so it usually leaves nothing but words that no head refers to. If it died in one of its short
- * critical sections, all closures are invalidated, and readers continue.
+ * closures, so a dead reader usually leaves only words that no head refers to. If the reader died in one of
+ * its short critical sections, all closures are invalidated, and other readers continue.
  */
 export function takeOverLock(handle: IndexHandle, deadThreadId: number): boolean {
   const header = new Int32Array(opened(handle).header)

@@ -42,10 +42,10 @@ export class RuledReads {
   }
 
   /**
-   * Decides a query. All evaluations of a query share its steps, so each can use the steps that the previous
-   * ones left. Returns `null` in two cases: if the query needs more than `stepsMax` steps and `stepsMax` is
-   * less than the limit per query, or if the thread has to parse more conditions first. The next call
-   * continues parsing.
+   * Decides a query. All evaluations of a query share the steps of the query, so each evaluation can use the
+   * steps that the previous evaluations left. Returns `null` in two cases: if the query needs more than
+   * `stepsMax` steps and `stepsMax` is less than the limit per query, or if the thread has to parse more
+   * conditions first. The next call continues parsing.
    */
   evaluate(
     names: Query | PackedQueries,

@@ -110,8 +110,8 @@ export class Searches {
   }
 
   *actions(question: ActionQuestion): Resumable<string[]> {
-    // Between two states, an action that a role allows can become one that a rule allows. Both are read on
-    // one state, so that such an action is not missed.
+    // A write can have the effect that a rule instead of a role allows an action. The actions of both kinds
+    // are read on one state, so that such an action is not missed.
     const { byRoles, others } = yield* this.#reads.readSliced(SLICED_ATTEMPTS, () =>
       this.#actionsNow(question),
     )
@@ -157,9 +157,9 @@ export class Searches {
   }
 
   /**
-   * Reads a page of the entities that roles allow. Returns null if rules might allow any searched entity.
-   * Both are read on one state: between two states, an entity that a role allows can become one that the
-   * first rule allows, and would be missed.
+   * Reads a page of the entities that roles allow. Returns null if rules might allow any searched entity. The
+   * page and the existence of rules are read on one state. Otherwise, a write between the two reads could
+   * replace a role by the first rule, and entities that this rule allows would be missed.
    */
   #pageWithoutRules(question: SearchedAction, pageNow: () => KeyPage): KeyPage | null {
     if (this.#reads.read(ATTEMPTS, () => this.#isRuled(question))) return null

@@ -95,7 +95,10 @@ function expiringGrants(): readonly Change[] {
   ]
 }
 
-/** Returns the workloads. Each of them, or the one after it, undoes its changes to the base data. */
+/**
+ * Returns the workloads. The changes of a workload to the base data are undone by the workload itself or by
+ * the next workload.
+ */
 function* workloads(): Generator<readonly Change[]> {
   const heavy: UndoablePut = { kind: 'user-put', user: 'heavy', attributes: null }
   const rolesOfOne = times(DOCUMENTS, n => assignmentPut('heavy', ['document', `document-${n}`]))

@@ -3,8 +3,8 @@
  * of many rows at a time and writes them in order (`ordered-write.ts`). If an entry depends on a whole list,
  * it is written after the lists are complete.
  *
- * Lists whose names begin with the same byte must be of the same kind: all or none of them are counted, and
- * all or none of them have a first row that represents the others.
+ * Lists whose names begin with the same byte must be of the same kind: either all or none of these lists are
+ * counted, and either all or none of them have a first row that represents the other rows.
  *
  * Each step blocks its thread for long: run it in a dedicated thread.
  */

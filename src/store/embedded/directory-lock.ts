@@ -1,11 +1,12 @@
 /**
  * Prevents a second process from using a data directory. The kernel holds the lock (fcntl, taken by SQLite on
- * a separate file), so it ends with the process in every case: there are no stale locks and no process ids to
- * compare.
+ * a separate file). The lock therefore ends with the process in every case: there are no stale locks and no
+ * process ids to compare.
  *
  * Node has no file locks, but its built-in SQLite does. SQLite also rejects a second lock within one process.
- * The file stays empty and is not removed: otherwise, two processes could lock two different files with that
- * name. No other code may open it: closing any descriptor of the file in this process would release the lock.
+ * The file stays empty and is not removed: otherwise, two processes could lock two different files with its
+ * name. No other code may open the file: closing any descriptor of the file in this process would release the
+ * lock.
  */
 import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +23,7 @@ export class DirectoryLock {
   readonly #database: DatabaseSync
 
   /**
-   * Locks an existing directory. Throws `STORE_LOCKED` if it is locked already, and `INVALID_INPUT` if this
+   * Locks an existing directory. Throws `STORE_LOCKED` if it is already locked, and `INVALID_INPUT` if this
    * user cannot lock it.
    */
   constructor(directory: string) {

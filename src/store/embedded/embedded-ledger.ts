@@ -1,13 +1,13 @@
 /**
- * The ledger of an embedded store. Commits, log and view are in the same tables and change in one write, so
- * that no reader and no crash ever sees one without the others.
+ * The ledger of an embedded store. Commits, log and view are in the same tables and change in one write.
+ * Therefore they are always consistent, for every reader and after a crash.
  *
  *     meta     'epoch'   →  name of the epoch
  *     meta     'format'  →  version of everything stored in these tables
  *
  * Invariants: the sequence of the ledger is that of the view, and a feed delivers only durable commits.
- * (Readers of the view see a commit when it is applied, a moment before it is on disk. Therefore `head` and
- * the feed use a separate mark.) The ledger does not queue, batch or retry: the tables order the writes, and
+ * Readers of the view see a commit when it is applied, a moment before it is on disk. Therefore `head` and
+ * the feed use a separate mark. The ledger does not queue, batch or retry: the tables order the writes, and
  * callers handle conflicts. Another thread (`large-writes.ts`) makes large commits. That thread opens a
  * ledger like this one on the stored tables. All results of a commit are in the tables, and no other memory
  * holds state of the commit.
@@ -105,7 +105,8 @@ export class EmbeddedLedger implements Ledger {
       const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, got ${rows}: split it into several commits`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
-    // A caller that passes `onApplied` uses it to adapt the size of its commits, so this thread makes them.
+    // If a caller passes `onApplied`, it adapts the size of its commits to the measured times. This thread
+    // makes such commits.
     if (onApplied === undefined && this.#largeWrites?.isLarge(commit)) {
       const sequence = await this.#commitElsewhere(this.#largeWrites, commit)
       if (sequence !== null) return this.#revision(sequence)

@@ -5,9 +5,9 @@
  *     [msgpack of (deletes, puts as (key, value, created), changes as text (change-codec.ts))]
  *
  * The id precedes the msgpack part, so that trimming the log does not decode the dropped entries. The
- * revision is not included: the sequence is the key of the entry, and the epoch is that of the store. Changes
- * contain attributes, whose names are chosen by callers. msgpackr would rename a member `__proto__`; JSON
- * does not.
+ * revision is not included: the sequence is the key of the entry, and all entries have the epoch of the
+ * store. Changes are encoded as JSON, because callers choose the names of attributes, and msgpackr would
+ * rename a member `__proto__`.
  */
 import { decodeChanges, encodeChanges } from '#store/keyspace/change-codec.ts'
 import { Packr } from 'msgpackr'

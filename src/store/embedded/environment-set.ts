@@ -1,6 +1,6 @@
 /**
- * The open environments of a store. Each is opened once, independent of the number of requests, and all are
- * closed together.
+ * The open environments of a store. Each environment is opened once, regardless of the number of requests.
+ * All environments are closed together.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { BeginOptions } from '#store/store.ts'

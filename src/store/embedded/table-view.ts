@@ -8,8 +8,8 @@
  *     counts   list name               →  rows in the list u48; absent if there are none
  *     meta     'sequence'              →  sequence of the newest commit applied u48
  *
- * Invariant: `lists` and `counts` follow from `rows` by the list rule, and contain nothing else. They are
- * changed by the difference between the stored row and the new one, so applying a commit again changes
+ * Invariant: `lists` and `counts` contain exactly the data that the list rule derives from `rows`. A commit
+ * changes them by the difference between the stored row and the new one, so applying a commit again changes
  * nothing.
  *
  * The view opens no writes: `apply` runs inside the caller's `Tables.write`, together with everything that
@@ -207,7 +207,8 @@ export class TableView implements View {
     const { list, counted, representedIn, within, displaces, unless } = entry
     if (unless && changes.countOf(unless) > 0) return
     if (representedIn && !changes.isUnrepresented(list)) {
-      // The list `within` already counts this row, because its entry precedes this one.
+      // The count of the list `within` already includes this row, because the entry of that list precedes
+      // this entry.
       const isAlone = within !== undefined && changes.countOf(within) === 1
       const first = isAlone ? undefined : this.#first(list)
       if (first === undefined || created < first) {

@@ -1,12 +1,12 @@
 /**
- * The journal (write-ahead log) of one store's tables: all writes since the last checkpoint. It has two
- * segments, files that are used alternately. Records are appended to the current segment; the content of the
- * other one is being written to the tables (a checkpoint).
+ * The journal (write-ahead log) of one store's tables: all writes since the last checkpoint. The journal has
+ * two segments, which are files that are used alternately. Records are appended to the current segment. In
+ * the meantime, a checkpoint writes the content of the other segment to the tables.
  *
  * Records that arrive while the disk is busy are written together (group commit). A record is acknowledged
- * when it and all earlier ones are on disk. If the disk rejects a write to allocated space, the outcome of
- * this write is unknown. Callers then receive an error, no more records are accepted, and the same bytes are
- * written again until the disk accepts them.
+ * when this record and all earlier ones are on disk. If the disk rejects a write to allocated space, the
+ * outcome of this write is unknown. Callers then receive an error, no more records are accepted, and the same
+ * bytes are written again until the disk accepts them.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -159,7 +159,7 @@ export class Journal {
   /** Writes one batch after the other. Records that arrive in the meantime form the next batch. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    // Waits for the current task, so that all records that it appends are included in the batch.
+    // Waits for the end of the current task, so that the batch includes all records that this task appends.
     await Promise.resolve()
     for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
       if (this.#open === batch) this.#open = null

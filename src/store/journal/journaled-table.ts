@@ -1,4 +1,4 @@
-/** One journaled table, as its readers and writers use it. */
+/** Interface of one journaled table for readers and writers. */
 import { assert } from '#model/assert.ts'
 import { TABLE_KEY_BYTES_MAX, type RangeOptions, type Table, type TableEntry } from '#store/tables.ts'
 import type { Layer, LayeredTable } from './layered-table.ts'

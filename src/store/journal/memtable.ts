@@ -1,11 +1,12 @@
 /**
- * Changed entries of a store's tables in memory: one arena of bytes and several typed arrays, so that the
- * garbage collector has nothing to scan or move, regardless of their number. The arena is identical to the
+ * Changed entries of a store's tables in memory: one arena of bytes and several typed arrays. The garbage
+ * collector has nothing to scan or move, regardless of the number of entries. The arena is identical to the
  * segment of the journal (`journal-format.ts`).
  *
  * Changes are numbered in order. A hash table maps a key to its newest change, and each change to the
- * previous one in the same bucket. Therefore the number of changes at some moment identifies a snapshot: its
- * readers skip newer changes. The sorted order of the keys of a table is updated only when a reader needs it.
+ * previous one in the same bucket. Therefore the number of changes at some moment identifies a snapshot:
+ * readers of the snapshot skip newer changes. The sorted order of the keys of a table is updated only when a
+ * reader needs it.
  */
 import { crc32 } from 'node:zlib'
 import { assert } from '#model/assert.ts'

@@ -96,7 +96,7 @@ export async function findJournal(tables: Tables, directory: string): Promise<Fo
     ? { generation: last.generation, at: last.endBytes }
     : { generation: level.generation + 1, at: SEGMENT_HEAD_BYTES }
   // Older releases wrote no batch notes. If a segment cannot be applied although it has intact records, these
-  // records are themselves the proof that records before them are missing.
+  // records prove that earlier records are missing.
   const unreached = own.filter(each => !segments.includes(each) && each.endBytes > SEGMENT_HEAD_BYTES)
   starts.push(...unreached.map(({ generation }) => ({ generation, at: SEGMENT_HEAD_BYTES })))
   const later = starts.find(start => isAtOrAfter(start, end))

@@ -1,6 +1,6 @@
 /**
- * A file of the journal. Its space is allocated before it is used, so that writing a record cannot fail on a
- * full disk and changes only bytes inside the file.
+ * A file of the journal. Space is allocated before a record needs it. Therefore writing a record cannot fail
+ * on a full disk, and changes only bytes inside the file.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'

@@ -1,14 +1,14 @@
 /**
  * Table of dependencies between kinds of records. For each kind, it contains the fields in which a record
- * refers to other entities by id, and for each field the list of all records that depend on an entity. The
- * table determines which records are dead (`dead-ids.ts`) and which rows a removal also deletes
+ * refers to another entity by id. For each field, it contains the list of all records that depend on such an
+ * entity. The table determines which records are dead (`dead-ids.ts`) and which rows a removal also deletes
  * (`removal.ts`, native.md C.7).
  */
 import type { RecordKind, RecordOf } from '#entities/records.ts'
 import { lists } from './keyspace.ts'
 import type { ListName } from '#store/view.ts'
 
-/** Kinds of rows that are purged after the commit that removes the entity they depend on. */
+/** Kinds of rows that depend on an entity and are purged after the commit that removes the entity. */
 export type DependentKind = 'assignment' | 'tuple' | 'instance' | 'rule'
 
 /** Kinds of entities that others depend on. An action is a part of its type's record. */

@@ -152,8 +152,8 @@ function named(name: FactListName | undefined): PlacedList | null {
 }
 
 /**
- * Returns the lists that every fact of this kind is in, without the lists in which one fact represents
- * others.
+ * Returns the lists that contain every fact of this kind. Omits lists in which one fact represents several
+ * facts.
  */
 function ownLists(kind: FactKind, isOnInstance: boolean, ends: boolean): OwnList[] {
   const representing = new Set(Object.values(FACT_LISTS).map(({ representedIn }) => representedIn))

@@ -1,9 +1,10 @@
 /**
- * The key space: the key of each record and the lists (secondary indexes) that it is in. Pure functions. The
- * content of values belongs to `record-codec.ts`.
+ * Defines the key space: the key of each record, and the lists (secondary indexes) that contain the record.
+ * All functions are pure. `record-codec.ts` defines the content of values.
  *
- * Keys need no delimiters to be unambiguous: one byte for the kind, then ids of fixed length, then at most
- * one key of the caller, last. List names are one byte for the list, then ids of fixed length.
+ * A key consists of one byte for the kind, ids of fixed length and, at the end, at most one key of the
+ * caller. It needs no delimiters to be unambiguous. The name of a list consists of one byte for the list, and
+ * ids of fixed length.
  *
  * A key of each kind, by its first byte. "key" is the key that the caller chose:
  *

@@ -1,7 +1,8 @@
 /**
- * Checks that an lmdb file is valid and complete. lmdb checks the beginning itself, but lmdb-js ends the
- * process without a message if lmdb rejects a file. If a file was truncated, by an interrupted copy or a
- * repaired file system, lmdb maps missing pages: a process that reads them is killed by SIGBUS.
+ * Checks that an lmdb file is valid and complete. lmdb itself checks only the beginning of a file, and
+ * lmdb-js ends the process without a message if lmdb rejects the file. If an interrupted copy or a repaired
+ * file system has truncated a file, lmdb maps missing pages. A process that reads such a page is killed by
+ * SIGBUS.
  *
  *     page 0       meta, and in its second half the meta that was last flushed (lmdb-js)
  *     page 1       meta; the one with the newer transaction is valid

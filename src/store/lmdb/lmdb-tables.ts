@@ -1,7 +1,7 @@
 /**
- * Tables in one lmdb environment, in a separate directory. Reads are synchronous from lmdb's memory map.
- * Writes run in the order of lmdb's write thread. Writes of one event-loop iteration share a transaction and
- * one flush.
+ * Tables in one lmdb environment, in a separate directory. Reads are synchronous and use lmdb's memory map.
+ * lmdb's write thread determines the order of writes. The writes of one event-loop iteration share a
+ * transaction and a flush.
  *
  * Invariants: a write that throws changes nothing, and a write is acknowledged only after it and all earlier
  * ones are on disk. Writes are *child* transactions, because a plain transaction would keep the changes made
@@ -316,9 +316,9 @@ class Access {
 function ignore(): void {}
 
 /**
- * Creates lmdb's lock file with its bytes written. lmdb would create it with a hole that it maps and writes
- * later; if the disk is full by then, a signal ends the process. Throws the errors of a write to the
- * directory.
+ * Creates lmdb's lock file with its bytes written. lmdb would create the file with a hole, and would map and
+ * write it later. If the disk were full at that time, a signal would end the process. Throws the errors of a
+ * write to the directory.
  */
 function makeLockFile(directory: string): void {
   const file = join(directory, 'lock.mdb')

@@ -92,8 +92,9 @@ export interface OpenStoreOptions {
  * missing. `listRule` determines the secondary indexes of the views.
  *
  * Throws `INVALID_INPUT` if the form of the URL is not listed at the beginning of this file or its directory
- * cannot be used, `STORE_LOCKED` if another process has it open, `STORE_UNAVAILABLE` if it cannot be reached
- * and no local replica can be used instead, and `STORE_REFUSED` if it evicts keys.
+ * cannot be used, and `STORE_LOCKED` if another process has the store open. Throws `STORE_UNAVAILABLE` if the
+ * server cannot be reached and no local replica can be used instead, and `STORE_REFUSED` if the server evicts
+ * keys.
  */
 export async function openStore(
   url: string,

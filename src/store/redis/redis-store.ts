@@ -323,7 +323,7 @@ export class RedisStore implements Store {
     const source = await this.#ledger(keys, id, begin === 'always').catch(async (error: unknown) => {
       if (!(error instanceof EmptyStoreError)) throw error
       const replica = begin === 'before-others' ? copies.newest() : null
-      // This node has replicated the data of this Redis, so Redis has lost it.
+      // This node has replicated data from this Redis, so Redis has lost the data.
       if (replica && new LastSyncRecord(replica, this.#name).isOfStore()) throw emptiedStore(directory)
       // Other environments with a local replica. Other nodes might know further environments.
       const others = [...copiedEnvironments(directory)].filter(other => other !== id)
@@ -456,7 +456,7 @@ export class RedisStore implements Store {
 
   /**
    * Whether Redis has other environments although it has nothing of this environment. The environment that
-   * was followed first is that of the organization, without which no other one is known.
+   * was followed first contains the organization, which lists all other environments.
    */
   async #isAnotherThere(id: string): Promise<boolean> {
     const [first] = [...this.#following.keys()].filter(other => other !== id)

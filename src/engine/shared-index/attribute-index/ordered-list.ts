@@ -5,8 +5,8 @@
  *   [ptr, log2 capacity, chunks, entries]
  *     ─► │ chunk, entries, first hash, first entity │ … ─► │ hash, entity │ hash, entity │ …
  *
- * An entity is the line of its record. Its key must be readable, so a record is removed from its lists before
- * it is freed.
+ * An entity is the line of its record. The key of every entity in a list must be readable, so a record is
+ * removed from its lists before the record is freed.
  *
  * Writing functions require a critical section, unless no thread reads the list. Readers might see torn
  * words, so they check the bounds of all positions.

@@ -127,7 +127,10 @@ export class PostingLists {
     else this.#byType.set(type, { all, byAttribute, attributes })
   }
 
-  /** Returns whether records of this type are in lists, so that the writer must report their changes. */
+  /**
+   * Returns whether records of this type are in lists. If so, the writer must report changes of these
+   * records.
+   */
   has(type: number): boolean {
     return this.#byType.size > 0 && this.#byType.has(type)
   }
@@ -289,8 +292,8 @@ export class PostingLists {
     const text = graph[list.slot + SLOT.name]!
     if (text !== 0) release(memory, text, Math.max(1, log2Ceil(1 + ((graph[text]! + 3) >>> 2))))
     graph[list.slot + SLOT.name] = 0
-    // If the rules still need a list that lacked memory, the list keeps its slot, so that the writer does not
-    // try to build it again.
+    // If a list lacked memory and the rules still need it, it keeps its slot, so that the writer does not try
+    // to build the list again.
     if (!this.#isKept(list)) graph[list.slot + SLOT.state] = FREE
     return true
   }

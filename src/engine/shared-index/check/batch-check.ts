@@ -379,7 +379,7 @@ export class BatchCheck {
 /**
  * Returns one bit for each of up to `PASSING_MAX` scopes, set if the corresponding bit of the filter is set.
  * The processor would mispredict a branch on the filter bit too often. This is a separate function, so that
- * V8 loads the values that all scopes share only once.
+ * V8 loads values that all scopes share only once per call.
  */
 function passing(graph: Int32Array, filter: number, scopes: Int32Array, from: number, count: number): number {
   let bits = 0

@@ -1,7 +1,7 @@
 /**
  * Looks up the names of many queries together. A lookup is a chain of two cache misses: the slot, then the
  * record. If the queries were looked up one after another, the misses would add up. In stages, the processor
- * overlaps them. It only overlaps loads within its reorder window, so the prefetching loops do nothing but
+ * overlaps the misses. It overlaps only loads within its reorder window. Therefore the prefetching loops only
  * load from positions that were computed before.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'

@@ -52,7 +52,7 @@ export class Gathering {
   #userBlock = 0
   #tenant = -1
   #tenantBlock = 0
-  /** Roles and tenants of the last user, so that several queries about this user read them once. */
+  /** Roles and tenants of the last user. They are read once for several queries about this user. */
   #held = NOTHING_HELD
   /** The tenant whose key is cached, the key, and the sequence of the state on which the key was read. */
   #tenantNamed = -1

@@ -1,8 +1,8 @@
 /**
  * Allocates closures that do not fit inline in their containers, in a separate region. New closures are
  * appended. The space of an invalid closure is not reused individually. The region starts over when it is
- * full, or when it would have to grow although most of it is dead: the closure era increases, which
- * invalidates every closure.
+ * full, or when it would have to grow although most of its words are dead. To start over, the closure era is
+ * increased, which invalidates every closure.
  *
  * Requires the lock, but usually no critical section: readers can continue while a closure is appended,
  * because no head refers to it yet.
@@ -21,8 +21,8 @@ export function closureWordsEnd(regions: Regions): number {
 }
 
 /**
- * Returns the position of `words` new words, or null if the region started over instead. In that case all
- * closures are invalid, and the caller must also rebuild closures that it had just built.
+ * Returns the position of `words` new words, or null if the region started over instead. In the latter case,
+ * all closures are invalid, and the caller must also rebuild the closures that it has just built.
  */
 export function appendClosure(regions: Regions, words: number): number | null {
   const { header } = regions

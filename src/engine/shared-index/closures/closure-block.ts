@@ -5,9 +5,9 @@
  *   more               │ scopes × n │ masks × n │ table of pairs (scope, mask) │ gates, if any
  *   gates              │ g │ (instance, state) × g │
  *
- * A closure has few different masks. A short one therefore groups the scopes by mask and stores each mask
- * once, with the position after its last scope, so that fewer lines are loaded. A long one can be searched
- * from either side.
+ * A closure has few different masks. A short closure therefore groups the scopes by mask. It stores each mask
+ * once, with the position after the last scope of the group, so that fewer lines are loaded. A long closure
+ * can be searched from either side.
  *
  * Readers can encounter torn blocks. The number of entries bounds every loop, and a word beyond the view
  * reads as undefined.

@@ -133,11 +133,11 @@ export class ClosureBuilder {
   }
 
   /**
-   * Shares the closure of a neighbor. If an instance has no assignees and only one neighbor above it, its
-   * closure is the same as that neighbor's. If the neighbor's closure is built and is in the region, both
-   * heads refer to the same block. An inline closure of the neighbor cannot be shared, because its container
-   * can drop it at any time; its entries are copied. Without sharing, 10,000 folders under one folder that
-   * 200 groups can see take 59 MB.
+   * Shares the closure of a neighbor. If an instance has no assignees and only one neighbor above it, the
+   * closures of both are equal. If the neighbor's closure is built and is in the region, both heads refer to
+   * the same block. An inline closure of the neighbor cannot be shared, because the neighbor's container can
+   * drop it at any time. In that case, the entries are copied. Without sharing, 10,000 folders under one
+   * folder that 200 groups can see take 59 MB.
    */
   #share(head: number, container: number, state: number): boolean {
     const { graph } = this.#regions

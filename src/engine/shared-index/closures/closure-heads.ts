@@ -13,8 +13,8 @@
  * them changed (or after 2^32 steps). Heads begin as zeros, and no sum is 0, because versions begin at 1.
  *
  * Memory order: a builder writes the block, then head words 0 and 1, and finally `built at`, atomically. A
- * reader reads `built at` first. If it finds a head valid, it therefore also sees the data of that head (on
- * x86; on other processors readers hold the lock).
+ * reader reads `built at` first. If a reader finds a head valid, it therefore also sees the data of the head.
+ * This holds on x86; on other processors, readers hold the lock.
  */
 import { allocateZeroed, hasBlock, log2Ceil, release } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'

@@ -1,7 +1,7 @@
 /**
- * Builds the closures of all containers before queries need them, so that checks need not build them.
+ * Builds the closures of all containers in advance, so that checks need not build them.
  * `precomputation-schedule.ts` decides when. If a later change invalidates a closure, the first check that
- * needs it rebuilds it (`check.ts`).
+ * needs this closure rebuilds it (`check.ts`).
  *
  * For each container, builds the closures of all states that are targets of transitions. For a wide instance,
  * also builds the closures of the start states of actions. Containers above come first, so that each closure

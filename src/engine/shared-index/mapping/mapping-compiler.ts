@@ -61,8 +61,8 @@ class PathTree {
   /** Target node of each edge, by node and atom. */
   readonly #edges = new Map<number, number>()
   /**
-   * For each node: the node for any text, its edges as pairs (atom, node), the rules that end in it, and the
-   * best rule in it or below it.
+   * For each node: the next node for any text, the edges as pairs (atom, node), the rules that end in the
+   * node, and the best rule that ends in the node or below it.
    */
   readonly #any: number[] = []
   readonly #edgesOf: (number[] | undefined)[] = []

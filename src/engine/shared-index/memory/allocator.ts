@@ -4,7 +4,8 @@
  * of the unused area are in the header.
  *
  * Invariant: a block is allocated once and is within the region. Blocks of a line or more start on a line. A
- * freed block can be reused immediately: readers that still read it fail their validation (`sequence.ts`).
+ * freed block can be reused immediately: if a reader still reads the block, the validation of the reader
+ * fails (`sequence.ts`).
  *
  * Every function requires the lock. A free block is split if a smaller one is needed, and blocks are never
  * merged. Loads repeat the sizes of earlier ones, so the free lists stop growing after one round.
@@ -78,7 +79,7 @@ export function reserve(regions: Arena, words: number): void {
   if (wanted > regions.graph.length) regions.growGraph(wanted)
 }
 
-/** Like `reserve`, but if the region cannot grow that far, grows it only to its limit. */
+/** Like `reserve`. But if the region cannot grow by `words` words, grows the region to its limit. */
 export function reserveIfThere(regions: Arena, words: number): void {
   const { header, graphWordsMax } = regions
   reserve(regions, Math.min(words, graphWordsMax - L.OPEN_BEHIND_TOP - header[L.H_GRAPH_TOP]!))

@@ -153,9 +153,10 @@ export function eachExpiring(
 }
 
 /**
- * Yields the blocks that the partitions allocate one after another while they receive `more` entries, each as
- * log2 of its words. Assumes the worst distribution of the entries. A partition grows to the next size only
- * when it is full, so few partitions reach a large size. Used by `commit-capacity.ts`.
+ * Yields the sizes of the blocks that the partitions allocate one after another while they receive `more`
+ * entries. A size is log2 of the number of words. Assumes the worst distribution of the entries. A partition
+ * grows to the next size only when it is full, so few partitions reach a large size. Used by
+ * `commit-capacity.ts`.
  */
 export function* blocksForExpiry({ header }: Pick<Arena, 'header'>, more: number): Iterable<number> {
   const partitions = Array.from({ length: L.EXPIRY_PARTITIONS }, (_, partition) => {

@@ -36,8 +36,8 @@ export class Key {
 
   /**
    * Like `read`, but writes the key to words of the caller, and supports only ASCII. Sets `bytes` and `hash`.
-   * Returns false if the text is not ASCII. The text must fit into these words. For callers that read many
-   * keys before they look up any of them.
+   * Returns false if the text is not ASCII. The text must fit into these words. Use it to read many keys
+   * before the first of them is looked up.
    */
   readAscii(text: string, type: number, into: Int32Array, from: number): boolean {
     const length = text.length

@@ -15,7 +15,8 @@
  * number in the graph, so no table is needed to find a record by its id. Line 0 is never used: 0 means
  * "none".
  *
- * All records begin in the same way, so one string table and one key comparison serve them all:
+ * All records begin in the same way, so that one string table and one key comparison can be used for all
+ * kinds:
  *
  *   word 0   type (16 bits) | key bytes (10) | flags (6)
  *   word 7…15  key: up to 36 bytes in place, UTF-8, zero-padded
@@ -43,8 +44,9 @@
  *                                           │ 16… │ inline closures, 48 words       │
  *                                           └─────┴─────────────────────────────────┘
  *
- * In-edges name the subject's *container*, because a check next needs the closure head in it, and the
- * closure, which is usually stored inline after the head. All other references name instances.
+ * In-edges refer to the *container* of the subject, because a check next needs the closure head in this
+ * container, and the closure, which is usually stored inline after the head. All other references refer to
+ * instances.
  */
 
 export const MAGIC = 0x56445834

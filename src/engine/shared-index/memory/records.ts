@@ -21,8 +21,8 @@ const copied = new ValueWords()
 const rows = new RowWriter()
 
 /**
- * Creates a record that contains only this key; returns its line. `linesLog2` is 1 for users and 0 for other
- * records.
+ * Creates a record that contains only this key, and returns the line of the record. `linesLog2` is 1 for
+ * users and 0 for other records.
  */
 export function newRecord(regions: Regions, key: Key, type: number, linesLog2: number): number {
   const record = allocateZeroed(regions, L.LINE_WORDS_LOG2 + linesLog2)

@@ -108,7 +108,7 @@ export class Regions {
    */
   readonly sparse = new Map<number, 0 | 1>()
   readonly lists: ListMemory
-  /** The attribute names that have numbers, as far as this thread has read them. */
+  /** The attribute names with numbers that this thread has read. */
   readonly attributeNames = new AttributeNames(this)
   #epoch: number
   /**
@@ -282,9 +282,9 @@ export class Regions {
   /**
    * Prefaults the pages of the next `graphWords` words of the graph, and those of the next closures. The
    * first write to a page causes a page fault, which takes 5 to 7 ms for a huge page if the hypervisor has to
-   * find memory first. This time should be spent while no reader waits. Memory that a load has opened beyond
-   * the loaded data has not been written either. Only the writer calls this method. It needs no lock, because
-   * it changes no word.
+   * find memory first. This time should be spent while no reader waits. Prefaulting is also useful after a
+   * load, because the memory beyond the loaded data has not been written yet. Only the writer calls this
+   * method. It needs no lock, because it changes no word.
    */
   prefault(graphWords: number): void {
     const top = this.header[L.H_GRAPH_TOP]!

@@ -11,8 +11,8 @@
  * and x86 does not reorder loads. ARM does, so reading without the lock is not permitted there:
  * `lockEveryRead` (`consistent-reads.ts`).
  *
- * A thread that dies while it holds the lock leaves its thread id in the lock; `takeOverLock` in
- * `recovery.ts` releases it.
+ * If a thread dies while it holds the lock, the lock still contains the id of this thread. `takeOverLock` in
+ * `recovery.ts` then releases the lock.
  */
 import { assert } from '#model/assert.ts'
 import * as L from './layout.ts'

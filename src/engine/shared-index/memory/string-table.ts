@@ -1,6 +1,7 @@
 /**
- * Finds the line of a record by (type, key). It is an open-addressing table in 256 partitions, selected by
- * the top bits of the hash, so that growing one partition is short. Keys are always compared byte by byte.
+ * Finds the line of a record by (type, key). The table uses open addressing. It has 256 partitions, which the
+ * top bits of the hash select, so that growing one partition takes little time. Keys are always compared byte
+ * by byte.
  *
  *   header   [ptr, meta] × 256  ─►  graph  │ slot │ slot │ 0 0 │ slot │…   2^k slots, at most 3/4 used
  *
@@ -210,7 +211,8 @@ export function noteNext(regions: Regions, record: number): void {
 
 /**
  * Returns the line that is needed after this record. For a user, this is the first line of the roles. For an
- * instance, it is the container of its only in-edge, or the first line of its in-edges.
+ * instance with a single in-edge, it is the container of this edge; for other instances, the first line of
+ * the in-edges.
  */
 export function nextOf(graph: Int32Array, record: number): number {
   const at = record << LINE_WORDS_LOG2

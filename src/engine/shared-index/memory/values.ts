@@ -33,8 +33,8 @@ export const HEAD_BITS = 20
 export const HEAD_MASK = (1 << HEAD_BITS) - 1
 
 /**
- * Result for a value that has no encoding as a scalar: it is not a scalar, or it is a text that is too long
- * or contains half of a surrogate pair, or it is a number that no double can represent.
+ * Result for a value that has no encoding as a scalar. Such a value is not a scalar, or is a text that is too
+ * long or contains half of a surrogate pair, or is a number that no double can represent.
  */
 export const NO_FORM = -1
 

@@ -144,7 +144,10 @@ class Cursors {
     heap[at] = cursor
   }
 
-  /** Restores the heap order after the first cursor has moved. If that cursor is at its end, removes it. */
+  /**
+   * Restores the heap order after the first cursor has moved. If this cursor is at the end of its source,
+   * removes the cursor.
+   */
   settleFirst(): void {
     const heap = this.#heap
     let cursor = heap[0]!

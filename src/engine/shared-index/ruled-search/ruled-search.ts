@@ -142,8 +142,8 @@ export class RuledSearch {
       const mode = this.#read(() => this.#modeNow())
       const beside = this.#beside(mode, after, { size, triedMax })
       const sequence = this.#reads.sequence
-      // Between two states, an entity that a role allows can become one that a rule allows. Candidates of
-      // both kinds are read on one state, so that such an entity is not missed.
+      // A write can have the effect that a rule instead of a role allows an entity. Candidates of both kinds
+      // are read on one state, so that such an entity is not missed.
       const batch = this.#read(() => (this.#modeNow() === mode ? this.#batch(after, size, beside) : null))
       // The source of candidates has changed, because the rules or their lists have changed.
       if (batch === null) {

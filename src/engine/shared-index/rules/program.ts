@@ -5,8 +5,8 @@
  */
 const WORDS_MIN = 64
 /**
- * Each size class up to this one has as many words as its number. In the larger classes, the size doubles
- * every eight classes.
+ * Each size class up to this one contains blocks whose number of words equals the number of the class. In the
+ * larger classes, the size doubles every eight classes.
  */
 const EXACT_CLASSES = 16
 /** Number of freed words that are acceptable in a program of any size. */

@@ -121,7 +121,8 @@ export class RuleBook {
     if (old !== undefined) this.#forgetSet(old)
     this.#addSet(put)
     if (old === undefined || old.type === put.type) return true
-    // Removes sets below this set, and rules that use it, if their type does not agree with its new type.
+    // Removes sets below this set, and rules that use this set, if their type does not agree with the new
+    // type of the set.
     this.#dropSets(this.#childrenOf.of(put.set).filter(child => !this.#mayStand(child)))
     for (const rules of [this.#rulesOfUserSet, this.#rulesOfResourceSet]) {
       this.#dropRules(rules.of(put.set).filter(({ rule }) => !this.#mayRule(rule)))

@@ -46,8 +46,8 @@ export const UNIT = {
   pathFrom: 3,
   leafFrom: 4,
   /**
-   * For each set, the position of its code and the number of its parent set; `NO_PARENT` if it has no parent.
-   * An unused number has no code.
+   * For each set, the position of its code and the number of its parent set, or `NO_PARENT` for a set without
+   * a parent. An unused number has no code.
    */
   setFrom: 5,
   setParent: 6,
@@ -110,7 +110,7 @@ export const ALL_OF = -1
 export const ANY_OF = -2
 export const NOT = -3
 /**
- * The whole code of a set that this release cannot parse, because another release wrote it. Such a set is
+ * Code that represents a set which this release cannot parse, because another release wrote it. Such a set is
  * never true.
  */
 export const UNREADABLE = -4

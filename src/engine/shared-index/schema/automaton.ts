@@ -9,13 +9,13 @@
  * derivations, for a user who holds no direct role on the object. *guarded*: the derivations that full has in
  * addition to open. A closure that stops at a guard continues with them once the user is known.
  *
- * Subset construction can grow exponentially. Therefore the number of states that have several roles and at
- * least one derivation is limited, and so is the number of their derivations. Beyond the limit, a set of
- * roles becomes a list of single-role states. Checks then take more steps, but their results are the same. A
- * start set without derivations has no transitions and is always one state.
+ * Subset construction can grow exponentially. Therefore two numbers are limited: the number of states that
+ * have several roles and at least one derivation, and the number of derivations of these states. Beyond the
+ * limit, a set of roles becomes a list of single-role states. Checks then take more steps, but their results
+ * are the same. A start set without derivations has no transitions and is always one state.
  *
  * Compilation is incremental. States of an unchanged type are not compiled again; it is only checked whether
- * they are still reachable. Numbers are stable: a state with the same meaning as before keeps its id, its
+ * they are still reachable. Numbers are stable: a state whose meaning has not changed keeps its id, its
  * ordinal and its epoch, and thus its closures. All other states get a new epoch, so only closures that
  * depend on a change are rebuilt.
  *

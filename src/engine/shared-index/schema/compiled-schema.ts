@@ -7,8 +7,8 @@
  * sufficient". At an instance in state s, a direct assignment of one of the state's roles allows. Along an
  * in-edge of class c, the check continues at the subject, in the state that a transition gives. A *target* is
  * a number. 0 means no state. A positive number s means state s. A negative number -i points to `lists[i]` =
- * [n, s1 … sn], several states at the same time, which occur only beyond the limit on states
- * (`automaton.ts`).
+ * [n, s1 … sn], which means all these states at the same time. Such lists occur only beyond the limit on
+ * states (`automaton.ts`).
  *
  * The compiled schema consists of *units* and of a *head* after them. Each type has a unit with its roles,
  * actions and permissions. There is one unit for the tenant roles, one for condition sets and rules
@@ -91,8 +91,9 @@ export const UNIT = {
   roleKeys: 1,
   actionKeys: 2,
   /**
-   * Sets of roles, as pairs [bank, mask] starting at `setsFrom[set]`. For each action, `resourceSets` has the
-   * number of the set of resource roles that allow it; `tenantSets` has that of the tenant roles.
+   * Sets of roles, as pairs [bank, mask] starting at `setsFrom[set]`. For each action, `resourceSets`
+   * contains the number of the set of resource roles that allow the action. `tenantSets` contains the number
+   * of the set of tenant roles that allow it.
    */
   sets: 3,
   setsFrom: 4,

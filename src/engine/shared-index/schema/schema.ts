@@ -50,7 +50,7 @@ export interface Role {
   /** Its own permissions, on declared actions. */
   permissions: Map<ResourceType, Set<string>>
   extends: Set<Role>
-  /** The roles that have this one in `extends`. */
+  /** The roles that have this role in `extends`. */
   readonly extendedBy: Set<Role>
   derivations: readonly RoleDerivation[]
   /** Roles with the permissions of this role, itself included: pairs [bank, mask]; null: not computed. */
@@ -69,7 +69,7 @@ export interface SchemaRelation {
   readonly edgeClass: number
   readonly objectType: ResourceType
   readonly subjectType: ResourceType
-  /** The roles of its object type that are derived over it. */
+  /** The roles of the object type that are derived over this relation. */
   readonly derivedBy: Set<Role>
 }
 
@@ -167,7 +167,7 @@ export class Schema {
     return this.#rules.take(follower)
   }
 
-  /** Returns the rules that name the set or one below it. */
+  /** Returns the rules that name the set or a set below it. */
   rulesBelow(set: string): Iterable<CurrentRule> {
     return this.#rules.rulesBelow(set)
   }

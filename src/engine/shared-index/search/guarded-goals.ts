@@ -7,8 +7,8 @@
  *
  * Most users hold no role on any guarded object. For them, all goals are valid, and nothing has to be
  * computed. The other users are *blocked*. Users who are blocked on the same objects form a group, which is
- * processed together. The search goes forward from the roles of the group as far as the guards allow. Then it
- * goes backward from the goals of the query that it reached.
+ * processed together. The search goes forward from the roles of the group as far as the guards allow. Then
+ * the search goes backward from those goals of the query that it has reached.
  *
  * O(goals and steps + holders on guarded objects + for each group the goals that its users reach). A separate
  * walk for each user would take users × steps: seconds if thousands of groups have a role on the same object.
@@ -170,19 +170,19 @@ export class GuardedGoals implements StepListener {
 
 /**
  * Reachability among the goals of one walk: the goals that a group of users reaches, and those from which the
- * query can be reached. One object serves all groups, one after another; its marks contain the number of the
- * group.
+ * query can be reached. One object is used for all groups, one after another. Its marks contain the number of
+ * the group.
  */
 class Reachability {
   readonly #walk: BackwardWalk
   readonly #goals = new NumberList()
   /**
-   * For each goal, the number of the last group that reached it, and of the last group for which it is
-   * sufficient.
+   * For each goal, the number of the last group that reached the goal, and the number of the last group for
+   * which the goal is sufficient.
    */
   readonly #reachedBy: Int32Array
   readonly #sufficientFor: Int32Array
-  /** The steps that the current group took, as one list for each goal to which they lead. */
+  /** The steps that the current group took. Each goal has a list of the steps that lead to it. */
   readonly #firstTaken: Int32Array
   readonly #nextTaken = new NumberList()
   readonly #takenFrom = new NumberList()

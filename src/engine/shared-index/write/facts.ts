@@ -239,8 +239,8 @@ export class Facts {
     if (!isNew) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! + 1
     addEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
-    // A wide instance gets a container for its own closure. It gets it now, because moving its edges becomes
-    // more expensive with each edge.
+    // A wide instance gets a container for its own closure. The container is created now, because moving the
+    // edges of the instance becomes more expensive with each edge.
     if (entryCount(this.#regions.graph[record + L.I_IN + 1]!) > L.WIDE_IN_EDGES) this.#containerOf(object)
     this.#noteLater(object, next)
     this.#invalidation.from(object)

@@ -22,9 +22,9 @@ export class PostingListSchedule {
   }
 
   /**
-   * Performs one step: processes about `records` records of a list, or some sets and rules. `inSection` runs
-   * its argument in a critical section; it is used for work that readers can see. Returns false if no work
-   * remains.
+   * Performs one step: processes about `records` records of a list, or some sets and rules. The function
+   * `inSection` runs its argument in a critical section, which is needed for work that readers can see.
+   * Returns false if no work remains.
    */
   step(records: number, inSection: (work: () => void) => void): boolean {
     if (this.#following === null && this.#schema.areRulesChangedFor('lists')) {

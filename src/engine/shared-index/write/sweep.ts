@@ -7,9 +7,9 @@
  * lock, because only this thread changes facts. It modifies a partition in critical sections of limited
  * length.
  *
- * Invariant: a sweep covers all numbers that were retired before it began. These numbers are free after its
- * last step, when every record that it removed has been unlinked. New facts cannot contain retired numbers,
- * so a partition that has been processed stays free of them.
+ * Invariant: a sweep covers all numbers that were retired before it began. These numbers are free after the
+ * last step of the sweep, when every record that the sweep removed has been unlinked. New facts cannot
+ * contain retired numbers, so a partition that has been processed stays free of them.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import { clearExpiryOfTuple } from '#engine/shared-index/memory/expiry-table.ts'

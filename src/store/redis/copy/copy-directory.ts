@@ -1,11 +1,12 @@
 /**
- * Manages the directories of local replicas: `DIRECTORY/<environment id>.copy-<number>/`, of which the newest
- * is used. A new replica is built next to the one in use; all others are removed. The dot distinguishes them
- * from the directories of an lmdb store.
+ * Manages the directories of local replicas: `DIRECTORY/<environment id>.copy-<number>/`. The newest replica
+ * is used. A new replica is built next to the one in use, and all others are removed. The dot in the name
+ * distinguishes the directories of replicas from those of an lmdb store.
  *
  * A replica can be damaged in a way that kills the process that reads it, without an error. Therefore a start
- * leaves a note in the replica that it uses, and removes the note when the replica has been read. The number
- * of notes decides whether the replica is used again.
+ * leaves a note in the replica that it uses, and removes the note when the replica has been read. The note
+ * counts the starts that did not complete reading the replica. This number decides whether the replica is
+ * used again.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

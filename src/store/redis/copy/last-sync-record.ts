@@ -1,8 +1,8 @@
 /**
- * Records when a local replica last had everything that Redis had, in a file next to it. A start that cannot
- * reach Redis uses it. The file has a fixed size, is overwritten in place and is not flushed: after a crash
- * of the machine it contains an older time or none. The data that the replica had at that time is on disk
- * before the time is recorded.
+ * Records the time at which a local replica last had everything that Redis had, in a file in the directory of
+ * the replica. A start that cannot reach Redis uses this time. The file has a fixed size, is overwritten in
+ * place and is not flushed. After a crash of the machine, it contains an older time or no time. The data that
+ * the replica had at that time is on disk before the time is recorded.
  *
  * There are two clocks, and the one that returns the greater age is used. The wall clock might have been set
  * back. The other clock counts from the boot of the machine, and is not valid after the next boot. A time in

@@ -1,7 +1,7 @@
 /**
  * The local replica of one environment: its view and the end of its log on this machine. A node that follows
- * a ledger elsewhere uses it for reads, lists and restarts. All of its data can be loaded again, so it can be
- * deleted at any time.
+ * a ledger elsewhere uses it for reads, lists and restarts. All data of the replica can be loaded again, so
+ * the replica can be deleted at any time.
  *
  *     meta   'format', 'epoch'   of the replicated ledger
  *            'id'                commit id at the view's sequence

@@ -84,8 +84,8 @@ export class CommitCall {
   }
 
   /**
-   * Makes the call. `knownSequence` is null if the commit has never been sent; otherwise it is the newest
-   * sequence that the sender knew when it sent the commit first. Throws the errors of the link,
+   * Makes the call. `knownSequence` is null if the commit has never been sent. Otherwise it is the newest
+   * sequence that the sender knew when it first sent the commit. Throws the errors of the link,
    * `UnstagedError`, `STORE_RESET` if the ledger has another epoch now, `DamagedStoreError`, and
    * `STORE_UNAVAILABLE` if it can no longer be determined whether an earlier call made the commit. If the
    * method throws, nothing was committed, with two exceptions: this last case, and a missing response.

@@ -1,7 +1,7 @@
 /**
- * Number and sum (checksum) of rows, independent of their order. The scripts update both with every commit
- * (`ledger.lua`), so that a reader of all rows can verify that they are complete, and that only commits wrote
- * them.
+ * Number and sum (checksum) of rows, independent of their order. The scripts update the number and the sum
+ * with every commit (`ledger.lua`). A reader of all rows can thus verify that the rows are complete and that
+ * only commits wrote them.
  *
  *     share of a row = the first 48 bits of SHA-1([key length u16][key][stored row])
  *     sum            = all shares modulo 2^48

@@ -65,8 +65,8 @@ export class HeadChannels {
    * again to rejected channels.
    */
   async probe(): Promise<void> {
-    // The client of a cluster uses a separate connection for subscriptions. It can lose subscriptions without
-    // reporting that, so they are always renewed.
+    // The client of a cluster uses a separate connection for subscriptions. This connection can lose
+    // subscriptions without reporting the loss, so they are always renewed.
     const isOwed = this.#client instanceof Cluster || this.#refusal.reason !== null
     if (isOwed) await this.#subscribeToAll({ isInDoubt: false })
     else await this.#client.ping().catch(() => undefined)

@@ -1,6 +1,6 @@
 /**
- * Logs an operation that keeps failing and is retried until it succeeds. It is logged when it begins to fail,
- * when the reason changes, and when it succeeds again, but not for each attempt.
+ * Logs an operation that keeps failing and is retried until it succeeds. A line is logged when the operation
+ * begins to fail, when the reason changes, and when the operation succeeds again, but not for each attempt.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { RedisClient } from './redis-client.ts'
@@ -55,7 +55,7 @@ export class OngoingFailure {
   }
 }
 
-/** Logs why that client has no connection, until it has one. */
+/** Logs why the client has no connection, until it has a connection. */
 export function connectionFailure(client: RedisClient, connection: string, log: StoreLog): OngoingFailure {
   const messages = { failing: 'no connection to Redis: retrying', over: 'connected to Redis' }
   const ongoing = new OngoingFailure({ log, fields: { connection }, ...messages })

@@ -6,9 +6,9 @@
  *                      [?master=NAME&sentinel_user=…&sentinel_password=…&prefix=NAME]
  *     redis+cluster://[user:password@]host[:port],…[?prefix=NAME]
  *
- * User and password are those of the servers that keep data; hosts are sentinels, or some of the nodes of a
- * cluster. The prefix begins every key, so that several installations can share one server; the default is
- * `verdict`.
+ * User and password are for the servers that keep data. The hosts of a Sentinel URL are sentinels, and those
+ * of a cluster URL are some of its nodes. All keys begin with the prefix, so that several installations can
+ * share one server. The default prefix is `verdict`.
  *
  * Messages never contain the URL, because it can contain a password.
  */
