@@ -61,7 +61,7 @@ describe('a model file with references', () => {
     expect((await apply(BASE)).code).toBe(EXIT.yes)
   })
 
-  test('can name entities of the environment, unless the command prunes them', async () => {
+  test('can reference entities that only the environment contains, unless the command prunes them', async () => {
     await apply(BASE)
     const more = `
 roles: { clerk: { permissions: ['page:read'] } }

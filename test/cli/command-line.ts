@@ -39,7 +39,7 @@ export async function verdictCommand(
   return { code, stdout: out, stderr: err }
 }
 
-/** Longer than any command of a test. A command that does not end by then is stopped, with exit code 124. */
+/** Time limit of a command, longer than any test needs. A command that exceeds it has exit code 124. */
 const SHELL_SECONDS_MAX = String(HANG_MS / 1_000)
 
 /** Runs a line of shell, in which `verdict` runs the command line in a separate process. */
@@ -79,7 +79,7 @@ export function commandsOf({ address }: { readonly address: string }, ofEnvironm
     verdictCommand(args, { env: { VERDICT_URL: address, VERDICT_KEY: key }, stdin })
 }
 
-/** Parses a text with one name in the form ‹right|wrong›. Returns its parts and the expected message. */
+/** Parses a text in which one name has the form ‹right|wrong›. Also returns the expected message. */
 export function misnamed(marked: string, what: string) {
   const [, before, right, wrong, after] = /^(.*)‹(.*)\|(.*)›(.*)$/s.exec(marked)!
   const [kind, of] = what.split(' of ')

@@ -340,7 +340,7 @@ describe('the commands for facts', () => {
   })
 })
 
-describe('a file of a command', () => {
+describe('an input or output file', () => {
   test('that cannot be written or read is reported with exit code 2 before any request', async () => {
     const nowhere = join(directory, 'missing', 'backup.ndjson')
     for (const [args, reason] of [
@@ -453,7 +453,7 @@ describe('the commands for operators', () => {
     })
   })
 
-  test('require options for the environment with a key of the organization', async () => {
+  test('require options that select the environment if the key is scoped to the organization', async () => {
     const options = { key: ADMIN_KEY }
     expect((await run(['status', '--project', 'default', '--env', 'default'], options)).code).toBe(0)
     expect(await run(['status', '--project', 'default', '--env', 'nowhere'], options)).toMatchObject({

@@ -31,7 +31,7 @@ beforeAll(async () => {
 /** Tests of a shell, which are skipped if it is not installed. */
 const inShell = (shell: Shell) => describe.skipIf(spawnSync(shell, ['--version'], { env }).status !== 0)
 
-/** Types text and a tab into a shell on a terminal until the output contains `until`. */
+/** Types text and a tab into a shell on a terminal, and waits until the output contains `until`. */
 async function typed(shell: string, keys: string, until: string): Promise<void> {
   const child = spawn('script', ['--quiet', '--return', '--command', shell, '/dev/null'], {
     env,

@@ -86,7 +86,7 @@ describe('a progress bar', () => {
       const line = `script --quiet --return --command 'verdict ${command} ${questions}' /dev/null`
       const { code, stdout } = await shellCommand(line, { VERDICT_URL: 'http://127.0.0.1:9' })
       expect([code, stdout]).toEqual([3, expect.stringMatching(/\nverdict: .* cannot be reached/)])
-      // A command ended by a signal could not turn the cursor and line wrapping on again.
+      // The bar must not turn off the cursor or line wrapping, because a signal could end the command.
       expect(stdout).not.toContain('\u001B[?')
     },
   )

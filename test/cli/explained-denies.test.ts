@@ -58,7 +58,7 @@ async function explained(...question: readonly string[]) {
 }
 
 describe('the explanation of a deny', () => {
-  test('names the derivation that would allow, and the roles held instead', async () => {
+  test('names the derivation that would allow the check, and the roles that the user holds instead', async () => {
     expect(await explained('carl', 'read', 'document:plan')).toEqual({
       nearly: [
         '    needs folder:specs#viewer (parent of document:plan: so #viewer); carl holds folder:specs#editor, which extends it, but the derivation needs the role itself',

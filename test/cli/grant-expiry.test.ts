@@ -18,7 +18,7 @@ interface Shown {
   readonly expires_at?: string
 }
 
-/** Expiration times of all grants of the file, in its order. */
+/** Stored expiration times of all grants of the file: of groups, then of assignments, then of tuples. */
 async function ends(): Promise<(string | null)[]> {
   const staff = groupPath('staff')
   const lists = [`${staff}/users`, `${staff}/children`, `${staff}/roles`]
@@ -306,7 +306,7 @@ test.each([
     `anna auditor --for=${time}`,
     `--for: expected a number followed by s, m, h, d or w, such as 8h, up to ten years, got "${time}"`,
   ]),
-  // `-8h` is not the option for help, which would exit with 0.
+  // `-8h` must not be read as the option `-h` for help, which would exit with 0.
   ['anna auditor --for -8h', '"8h" is an unexpected argument: verdict grant <user> <role> [on|in] [place]'],
   [
     'anna auditor --until tomorrow',

@@ -1,4 +1,4 @@
-/** The key of the command line from a file, with the same rule as for the secrets of the service. */
+/** The command line reads its key from a file by the rules that apply to secrets of the service. */
 import { describe, expect, test } from 'vitest'
 import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
 import { commandFiles, verdictCommand } from './command-line.ts'
@@ -14,7 +14,7 @@ function status(env: Readonly<Record<string, string>>, ...options: readonly stri
 const COUNTED = { code: 0, stdout: expect.stringContaining('"assignments":') }
 
 describe('the setting VERDICT_KEY_FILE', () => {
-  test.each(['', '\n', '\r\n'])('names a file with the key, which can end with %j', async end => {
+  test.each(['', '\n', '\r\n'])('names a file with the key, and the file can end with %j', async end => {
     expect(await status({ VERDICT_KEY_FILE: keyFile(API_KEY + end) })).toMatchObject(COUNTED)
   })
 

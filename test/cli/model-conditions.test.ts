@@ -147,7 +147,7 @@ describe('verdict apply', () => {
       expect((await run(['check', 'ann', 'read', 'page:home'])).code).toBe(1)
     }))
 
-  test('never allows more than the old and the new state: removes old rules first, and adds new rules last', async () => {
+  test('never allows a check that the old and the new state both deny: it removes old rules first and adds new rules last', async () => {
     const api = await InProcessApi.open()
     try {
       const calls: string[] = []

@@ -62,7 +62,7 @@ function placeOf(text: string, at: number): string {
 }
 
 describe('an error in a model file', () => {
-  test('is reported with line, column and suggestion, together with all others, with exit code 2', async () => {
+  test('is reported with line, column and suggestion, together with all other errors, and with exit code 2', async () => {
     let text = company
     for (const { from, to } of MISTAKES) {
       expect(text, from).toContain(from)

@@ -43,7 +43,7 @@ const answerOf =
     response.writeHead(status, { 'content-type': type }).end(text)
   }
 
-/** The connection ends before the announced length. */
+/** Sends one byte less than the announced length and then closes the connection. */
 const cutAfter =
   (text: string): RequestListener =>
   (_request, response) => {

@@ -103,7 +103,7 @@ describe('an environment', () => {
     expect(JSON.parse(stdout)).toMatchObject({ steps: [] })
   })
 
-  test('is searched for in the project of the key, unless another is named', async () => {
+  test('is searched for in the project of the key, unless the command names another project', async () => {
     const { secret } = await done<{ secret: string }>('keys', 'create', '--project', 'default')
     const { code, stdout } = await run(['env', 'list'], secret)
     expect([code, keysOf(JSON.parse(stdout))]).toEqual([EXIT.yes, expect.arrayContaining(['default'])])

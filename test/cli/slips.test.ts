@@ -1,4 +1,4 @@
-/** A mistyped name is an error, because unknown names are denied and a denial or empty list would pass. */
+/** A mistyped name in a test is an error. Otherwise, an expected deny or empty list would always pass. */
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/session/exit-codes.ts'
 import { commandFiles, misnamed, verdictCommand } from './command-line.ts'
@@ -53,7 +53,7 @@ describe('an expectation with an unknown name', () => {
   })
 
   test.each(UNKNOWN.filter(([expectation]) => !/allow|are: \[\w/.test(expectation)))(
-    'is evaluated with unknown: true: %s',
+    'is evaluated if the expectation sets `unknown: true`: %s',
     async expectation => {
       const { code, stdout } = await tried(expectation.replace(' }]', ', unknown: true }]'))
       expect([code, JSON.parse(stdout)[0].tests[0].outcomes.length]).toEqual([EXIT.yes, 1])
@@ -86,7 +86,7 @@ describe('a test without expectations', () => {
     expect(await tried(expectation)).toEqual({ code: EXIT.usage, stdout: '', message })
   })
 
-  test('is reported for a whole file without tests', async () => {
+  test('is only reported, with exit code 0, if the whole file has no tests', async () => {
     const file = written(MODEL.split('tests:')[0]!)
     const { code, stderr } = await verdictCommand(['test', file])
     expect([code, stderr]).toEqual([EXIT.yes, `${file}: the file has no tests\n`])

@@ -152,7 +152,7 @@ function putSet(set: DocumentedSet): ConditionSetPut {
   }
 }
 
-/** A rule on a resource type, instead of a resource set, uses the computed set of all its instances. */
+/** Puts a rule. A resource type in place of a resource set means the computed set of all instances. */
 function putRule({ user_set: userSet, permission, resource_set: resources }: DocumentedRule): Change {
   const [type, action] = permission.split(':') as [string, string]
   const resourceSet = Object.hasOwn(GROUND.actions, resources) ? `__autogen_${resources}` : resources

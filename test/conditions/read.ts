@@ -26,7 +26,7 @@ export function placed({ loc, msg }: ErrorDetail): { readonly at: string; readon
   return { at: loc.join(' / '), msg }
 }
 
-/** `instances`: stored attributes by `type:key`. */
+/** Returns the values that conditions read. `instances` contains the stored attributes by `type:key`. */
 export function valuesOf(roots: Roots, instances: Readonly<Record<string, JsonObject>> = {}): QuestionValues {
   return {
     valueOf: ({ root, names }) => valueAt(roots[root] ?? {}, names),

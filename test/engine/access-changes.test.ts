@@ -1,4 +1,4 @@
-/** Access changes of commits: users who gain or lose access, or a scope to list again if these are many. */
+/** Access changes of commits: users who gain or lose access, or, if these are many, a scope to list again. */
 import { describe, expect, test } from 'vitest'
 import type { AccessPair } from '#model/access-change.ts'
 import { ACCESS_LIMITS, AccessChanges, type AccessLimits } from '#engine/access-changes.ts'
@@ -89,9 +89,9 @@ test('a removed user loses all access, and has none when the user is created aga
   expect(commit(user('ann'))).toEqual({})
 })
 
-describe('a scope to list again is reported', () => {
+describe('the reported scope to list again', () => {
   const WHOLE = { read: { many: [{}] }, open: { many: [{}] } }
-  test('for a tenant role that allows the permission: its user and tenant', () => {
+  test('is the user and the tenant of a tenant role that allows the permission', () => {
     const commit = open()
     const grant = assignInTenant('ann', 'reader', 'default')
     const many = [{ user: 'ann', tenant: 'default' }]
@@ -100,7 +100,7 @@ describe('a scope to list again is reported', () => {
     expect(commit(removed(grant))).toEqual({ read: { many } })
   })
 
-  test('for a role that covers too many instances: its user; for a tuple that does: the environment', () => {
+  test('is the user if a role covers too many instances, and the environment if a tuple covers too many', () => {
     const commit = open({ reached: 2 })
     expect(commit(assign('ann', 'viewer', 'folder:sub'))).toEqual({
       read: { gained: ['ann one'] },
@@ -115,7 +115,7 @@ describe('a scope to list again is reported', () => {
     expect(commit(link('folder:top', 'parent', 'folder:sub'))).toEqual(WHOLE)
   })
 
-  test('for a commit with too many access changes, or with too many changes: the environment', () => {
+  test('is the environment if a commit has too many access changes or too many changes', () => {
     const few = open({ reported: 1 })
     expect(few(assign('ann', 'viewer', 'folder:top')).open).toEqual({ many: [{}] })
     const commit = open()
@@ -124,7 +124,7 @@ describe('a scope to list again is reported', () => {
     expect(commit(...many.slice(0, 1_000))).toEqual({})
   })
 
-  test('for a schema change, only if some role allows the permission: the environment', () => {
+  test('is the environment or tenant if the schema changes or a tenant is deleted, but only if a role allows the permission', () => {
     const commit = open()
     expect(commit(role('document', 'viewer', { can: [] }))).toEqual(WHOLE)
     expect(commit(relation('document', 'owner', 'folder'))).toEqual({})

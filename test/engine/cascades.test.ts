@@ -1,8 +1,8 @@
 /**
  * Cascades: dependent entities are deleted with an entity (native.md C.7), and are not restored with it. In
- * each world, a check is allowed only if all listed facts exist. A test removes one fact and puts all facts
- * again except one dependent: the check is denied until the dependent is put again. Another test puts the
- * dependent too early, so that it is ignored.
+ * each world, a check is allowed only if all listed facts exist. One test removes a fact, and with it its
+ * dependents. It puts all facts again except one dependent: the check is denied until this dependent is put
+ * again. The other test puts a dependent before the fact on which it depends, so that it is ignored.
  */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -121,7 +121,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test.each(CASCADES)('$way: if it is put too early, it is ignored: $name', ({ facts, gone, goesWithIt }) => {
+  test.each(CASCADES)('$way: a dependent put too early is ignored: $name', ({ facts, gone, goesWithIt }) => {
     const rest = facts.filter(fact => fact !== goesWithIt)
     const world = new World(newJudge(), ...rest.filter(fact => fact !== gone), goesWithIt)
     world.apply(...rest)

@@ -19,10 +19,10 @@ export const ENGINES: readonly EngineUnderTest[] = [
   { name: 'the shared index', newEngine: () => new SharedEngine(), share: 1 },
 ]
 
-/** Share of engines that differ from the index in few places, which the first histories cover. */
+/** Share for engines that differ from the index in few places. The first histories cover these places. */
 const FIRST = 0.4
 
-/** The shared index in settings in which other parts of its code make the same decisions. */
+/** The shared index with settings that use other parts of its code. The decisions must be the same. */
 export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   {
     name: 'with keys that all collide',
@@ -30,7 +30,7 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
     share: FIRST,
   },
   { name: 'beyond its cap on states', newEngine: () => new SharedEngine({ statesMax: 3 }), share: FIRST },
-  // The first tenant role has the last index in the first line of the tenant.
+  // The first tenant role uses the last position in the first line of a tenant, so the second one overflows.
   {
     name: 'with overflow lines',
     newEngine: () => new SharedEngine({ firstTenantRoleIndex: 2_047 }),

@@ -1,4 +1,4 @@
-/** Entities removed, put again and used in one commit: a name references the entity at that point. */
+/** One commit removes an entity, puts it again and uses it. Each name refers to the entity at that point. */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {

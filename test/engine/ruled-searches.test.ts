@@ -67,7 +67,7 @@ function documents(isIt: (document: (typeof DOCUMENTS)[number], n: number) => bo
 const asked = { action: 'read', type: 'document', tenant: null }
 const ALL: Page = { after: null, limit: 100 }
 
-/** `by`: number of posting lists and number of keys that the search uses. `null`: it tries all candidates. */
+/** `by` counts the posting lists and the keys that the search uses. If null, it tries all candidates. */
 const RESOURCES: readonly {
   readonly name: string
   readonly user?: Conditions

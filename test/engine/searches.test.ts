@@ -127,7 +127,7 @@ const office = [
   instance('document:a1', 'acme'),
 ]
 
-/** The viewer role of `office` with a guard: readers of a folder who have no role on the document. */
+/** The viewer role of `office` with a guard: folder readers, except those with a role on the document. */
 const guardedViewer = role('document', 'viewer', {
   can: ['read'],
   from: [heldUnlessDirectBy({ role: 'viewer', on: 'folder', over: 'parent' })],

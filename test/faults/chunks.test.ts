@@ -1,4 +1,4 @@
-/** Chunked bodies behind HAProxy with the shipped configuration, which encodes them again. */
+/** Chunked bodies that HAProxy, with the shipped configuration, decodes and encodes again. */
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Pub/sub messages, connections and responses of Redis are lost, but no acknowledged write. */
+/** Pub/sub messages, connections and responses of Redis are lost, but no acknowledged write is lost. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { orders, startNodesOnWires } from './support/nodes-on-wires.ts'

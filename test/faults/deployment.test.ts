@@ -88,7 +88,7 @@ class Load {
     while (this.calls.length < until) await pause(10)
   }
 
-  /** Resolves when a change that was sent after that moment has succeeded. */
+  /** Resolves when a change that was sent after `at` has succeeded. */
   async hasWrittenSince(at: number): Promise<void> {
     const isDone = ({ kind, status, from }: Call) => kind === 'wrote' && status === 200 && from >= at
     while (!this.calls.some(isDone)) await pause(50)

@@ -1,6 +1,6 @@
 /**
- * Expiring grants on two nodes with different clocks, pauses, or an unavailable Redis. By its own clock, no
- * node allows by an expired grant. The grant is removed once.
+ * Expiring grants on two nodes with different clocks, pauses, or an unavailable Redis. No node allows a check
+ * by a grant that has expired by the clock of this node. The grant is removed only once.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -82,7 +82,7 @@ async function expiries({ node }: TestedNode): Promise<number> {
 }
 
 test.each([5_000, -5_000])(
-  'each node stops allowing by an expired grant by its own clock if the clocks are %d ms apart',
+  'each node denies as soon as the grant has expired by its own clock, even if the clocks are %d ms apart',
   async apart => {
     const { one, other } = await startTwo()
     other.setClock(apart)

@@ -1,7 +1,7 @@
 /**
  * Redis comes back with another history: an empty, an older or a diverged one. Nodes replace their state
- * completely, and log and count this. No decision mixes two histories. With an empty one, nodes do not
- * decide.
+ * completely, and log and count this. No decision mixes two histories. While the history is empty, nodes do
+ * not decide.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -100,7 +100,7 @@ test('every node completely adopts a restored Redis backup without the last writ
   await haveReplaced(system)
 })
 
-test('no node mixes two histories after a failover that lost the last writes and continued', async () => {
+test('no node mixes two histories after a failover to a replica that lost the last writes and accepted others', async () => {
   const system = await startedWithKept()
   const { redis, wires } = system
   const wire = await CuttingProxy.to(redis)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { RING_SEATS, ringWrite, type SeatAnswers } from './support/ring.ts'
 import { WriteHistory } from './support/write-history.ts'
 
-/** Decisions of a node with that number of writes. */
+/** Decisions of a node that has this number of writes. */
 function seatsAfter(writes: number): SeatAnswers {
   const taken = new Set<number>()
   for (let number = 1; number <= writes; number += 1) {
@@ -39,7 +39,7 @@ test('the ring has a different state after each write until every seat was taken
 })
 
 test.each([20, 300])(
-  'after %i writes, the judge requires acknowledged ones immediately on their node and later on other nodes',
+  'after %i writes, the judge requires each acknowledged write immediately on the node that acknowledged it, and later on other nodes',
   writes => {
     const now = writes * 10
     expect(historyOf(writes).judge(asked('one', now, seatsAfter(writes)))).toBeNull()

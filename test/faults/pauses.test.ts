@@ -80,7 +80,7 @@ const STOPPED_WHILE = [
 ] as const
 
 test.each(STOPPED_WHILE)(
-  'a shutdown while Redis is frozen and %s responds to the waiting write and exits with 0',
+  'a shutdown responds to the waiting write and exits with 0 while Redis is frozen and %s',
   async (_what, evidence, begin) => {
     const { redis, nodes } = await startNodesOnWires({ nodes: 1 })
     const client = nodes[0]!.client!

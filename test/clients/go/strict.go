@@ -8,8 +8,8 @@ import (
 	"github.com/permitio/permit-golang/pkg/models"
 )
 
-// Up to permit-golang 1.2.6, the decoders of these two records reject unknown members. Later decoders accept
-// them, so these types omit the methods of the models.
+// Up to permit-golang 1.2.6, the decoders of these two records reject unknown members. Later models have
+// methods that accept them. These types omit the methods, so that a strict decoder reads the records.
 type assignment models.RoleAssignmentRead
 type withoutMethods models.RoleAssignmentDetailedRead
 
@@ -19,7 +19,7 @@ type detailedAssignment struct {
 	Role any `json:"role"`
 }
 
-// strict reads role assignments like those clients.
+// strict reads role assignments as the clients up to permit-golang 1.2.6 do.
 func strict(address, key string) {
 	permits := client(address, key, plain)
 	schema(permits.Api)

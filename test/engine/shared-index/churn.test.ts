@@ -10,7 +10,7 @@ const SETTLED = 400
 /** Approximate number of facts at a time. Half of the rounds remove most of the facts. */
 const CROWD = 3_000
 
-/** A user or an instance with edges. Few have very many. */
+/** A user or an instance with edges. A few of them have very many edges. */
 function arrival(random: Random, n: number): Change[] {
   const size = Math.floor(2 ** (random.next() * random.next() * 10))
   const long = 'k'.repeat(random.below(random.below(2) === 0 ? 8 : 400))

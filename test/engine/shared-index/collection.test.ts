@@ -103,7 +103,7 @@ test('numbers of removed roles, relations and types are reused without their for
   }
 })
 
-test('a record with a hundred thousand references is removed immediately and collected later in short sections', () => {
+test('a record with a hundred thousand references is removed immediately and collected later in short critical sections', () => {
   const engine = new SharedEngine()
   const members = Array.from({ length: 100_000 }, (_, n) => `u${n}`)
   const world = new World(engine, ...schema, instance('folder:all'))

@@ -79,7 +79,7 @@ describe.each([1, 2, 3, 4])('a small index with random commits and removals, see
         taken += 1
       } catch (error) {
         expect(error).toEqual(FULL)
-        // A refused commit can have grown the graph, with the lock.
+        // A rejected commit can have grown the graph, but must not have changed its content.
         expect(new Uint8Array(handle.graph).subarray(0, before[1]!.length)).toEqual(before[1])
         refusals += 1
       }

@@ -67,7 +67,7 @@ beforeEach(() => {
 
 const inRegion = (): number => header[L.H_CLOSURE_TOP]! - L.LINE_WORDS
 
-/** Expects access for a user with a role above the folder, and none for a user below. Builds the closure. */
+/** Expects that a role above the folder gives access, and a role below does not. Builds the closure. */
 function ask(action: string, depth: number): void {
   expect(world.can('u0', action, `folder:f${depth}`)).toBe(true)
   expect(world.can(`u${depth + 1}`, action, `folder:f${depth}`)).toBe(false)
@@ -92,7 +92,7 @@ test('two closures of twenty entries are stored inline, and a third in the regio
   expect(inRegion()).toBe(0)
   ask('share', 20)
   const third = inRegion()
-  // 20 scopes, and one mask with the number of its last entry.
+  // 20 words for the scopes, one for the mask that they share, and one for the number of its last entry.
   expect(third).toBe(22)
   for (const action of ACTIONS.slice(0, 3)) ask(action, 20)
   expect(inRegion()).toBe(third)
@@ -116,7 +116,7 @@ test('inline space of an invalidated closure is reused while other closures stay
   ask('see', 20)
   ask('edit', 20)
   const { closuresBuilt } = engine.writer.figures()
-  // The change of a role invalidates only its closures. With a guard, its closures are short and have gates.
+  // This invalidates only closures of the changed role. The guard makes its new closures short, with gates.
   world.apply(guarded('edit'))
   ask('see', 20)
   expect(engine.writer.figures().closuresBuilt).toBe(closuresBuilt)

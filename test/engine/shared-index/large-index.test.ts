@@ -98,7 +98,7 @@ test('a moved index keeps its texts, and later attributes do not change adjacent
   engine.apply([...schema, ...before.map(document), ...users(0, USERS)])
   engine.reader = new SharedIndexReader(engine.writer.handle, { threadId: 2 })
   expect(engine.writer.handle.graph.growable).toBe(false)
-  // In the graph, each record is followed by its attributes, and these by the next record.
+  // In the graph, the attributes of a record follow the record, and the next record follows the attributes.
   const after = Array.from({ length: 50 }, (_, n) => `after${n}`)
   for (const [n, key] of after.entries()) engine.apply([document(key, n)])
   engine.apply([...before, ...after].map(key => assign('u7', 'viewer', `document:${key}`)))

@@ -1,6 +1,6 @@
 /**
- * The cost of a schema change without a clock: number of types compiled again, steps, and bytes of the
- * compiled schema. The reused parts of the compiled schema must be correct. `bench/engine/schema-ceilings.ts`
+ * Cost of a schema change, measured without a clock: number of recompiled types, steps, and bytes of the
+ * compiled schema. Reused parts of the compiled schema must be correct. `bench/engine/schema-ceilings.ts`
  * measures the time.
  */
 import * as fc from 'fast-check'
@@ -42,7 +42,7 @@ function on(type: string, ...actions: readonly string[]): Permission[] {
   return actions.map(action => ({ type, action }))
 }
 
-/** 1,000 actions, three types, and 2,000 tenant roles that all extend one of them. */
+/** 1,000 actions on each of three types, and 2,000 tenant roles: all others extend the first role. */
 const WIDE: Change[] = [
   ...['a', 'b', 'c'].map(type => resourceType(type, ...ACTIONS)),
   tenant('default'),
@@ -232,7 +232,7 @@ test('a change of a derivation recomputes only the states of its type', () => {
       from: [heldBy({ role: 'member', on: 'group', over: 'shared' })],
     }),
   ])
-  // The three states are readers with writers, writers, and members, who had no state before.
+  // The three states are: readers together with writers, writers, and members. Members had no state before.
   expect(engine.writer.figures().statesFollowed - before).toBe(3)
 })
 

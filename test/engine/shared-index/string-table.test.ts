@@ -72,7 +72,7 @@ test.each([
   for (const [key, { line }] of left) expect(line).toBe(all.get(key)!.line)
 })
 
-test('the slot of an instance has the line of the container if it has one in-edge, or else of its in-edges', () => {
+test('the slot of an instance has the line of its container if there is one in-edge, and otherwise the line of its in-edges', () => {
   const engine = new SharedEngine()
   const count = 3_000
   const documents = numbers(count)

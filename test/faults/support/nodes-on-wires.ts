@@ -1,4 +1,4 @@
-/** A Redis and nodes on it, each with a connection that can be cut. For the current test. */
+/** A Redis server and nodes for the current test. The connection of each node to Redis can be cut. */
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'

@@ -5,8 +5,8 @@
  *     write    1  2  3  4  5  6        7      8        9      …
  *              seat 1 … seat 5  seat 6  rise 1  seat 7  rise 2
  *
- * One commit takes the seat in two places. Therefore a state shows how many writes it contains, up to a full
- * turn of the ring. A mixture of two states or a partial commit is not such a run in both places.
+ * One commit takes the seat in two places. Therefore a state shows how many writes it contains, modulo full
+ * turns of the ring. A mixture of two states or a partial commit is not such a run in both places.
  */
 
 export const RING_SEATS = 60
@@ -50,7 +50,7 @@ for (let number = 0; number < RUN + RING_PERIOD; number += 1) {
 /** Decisions of a node for every seat in both places. */
 export type SeatAnswers = readonly { readonly first: boolean; readonly second: boolean }[]
 
-/** Numbers of writes from `least` to `most` that lead to these decisions; null if no number leads to them. */
+/** Counts of writes from `least` to `most` that lead to these decisions, or null if none can. */
 export function writesBehind(answers: SeatAnswers, least: number, most: number): number[] | null {
   if (answers.some(({ first, second }) => first !== second)) return null
   const state = STATES.get(answers.map(({ first }) => (first ? '1' : '0')).join(''))

@@ -1,7 +1,7 @@
 /**
- * Records all writes of a fault test, which are made one after the other. Checks for each response that a
- * number of these writes explains it. A response can contain a write as soon as it was sent, and must contain
- * it after its acknowledgement.
+ * Records all writes of a fault test, which are made one after the other. Checks that each response is
+ * correct after some number of these writes. A response can contain a write as soon as it was sent, and must
+ * contain it after its acknowledgement.
  */
 import { RING_PERIOD, type SeatAnswers, writesBehind } from './ring.ts'
 

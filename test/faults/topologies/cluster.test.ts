@@ -126,7 +126,7 @@ test('an unavailable server of a cluster affects only its environments, on runni
   await cluster.whenWhole()
 })
 
-test('a shutdown while a server of a cluster is frozen responds to the waiting write and exits with 0', async () => {
+test('a shutdown responds to the waiting write and exits with 0 while a server of the cluster is frozen', async () => {
   const settings = { ADMIN_API_KEY: ADMIN_KEY, STOP_DELAY_MS: '0' }
   const node = await NodeProcess.start('one', { storeUrl: url(), settings })
   const client = node.client!

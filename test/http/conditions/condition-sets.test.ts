@@ -246,7 +246,7 @@ describe('the parent of a condition set', () => {
     expect(refusal(await verdict.post(SETS, body))).toEqual(IMPOSSIBLE)
   })
 
-  test('passes its resource type to the set and its descendants, which keep the type without the parent', async () => {
+  test('passes its resource type to the set and its descendants, which keep the type when the parent is removed', async () => {
     const [page, shelf] = fresh('page', 'shelf')
     const [limited, top, low, users] = fresh('limited', 'top', 'low', 'users')
     await newResource(page)
@@ -299,7 +299,7 @@ describe('the parent of a condition set', () => {
     )
   })
 
-  test('is the first of the listed ancestors; another list has the possible parents', async () => {
+  test('is the first in the list of ancestors, and another endpoint lists the possible parents', async () => {
     const [top, left, right, low] = fresh('top', 'left', 'right', 'low')
     await verdict.conditionSet({ key: top })
     await verdict.conditionSet({ key: left, parent_id: top })
@@ -329,7 +329,7 @@ describe('the parent of a condition set', () => {
     }
   }
 
-  test('cannot be deleted: 409, because its children would match more', async () => {
+  test('cannot be deleted (409), because its children would then match more entities', async () => {
     const [top, low] = fresh('top', 'low')
     await verdict.conditionSet({ key: top })
     await verdict.conditionSet({ key: low, parent_id: top })

@@ -192,7 +192,7 @@ function sameOf(answers: Readonly<Record<string, unknown>>): unknown {
 }
 
 describe('request attributes', () => {
-  test('have precedence over stored attributes, which count if the request has none', async () => {
+  test('have precedence over stored attributes, which are used if the request has none', async () => {
     await expectDecided([
       ['sales', {}, false],
       ['sales', { user: 'stored' }, true],

@@ -85,7 +85,7 @@ describe.each([
     expect(one.body).toMatchObject({ decision: true })
   })
 
-  test('rejects larger attributes with 400; in an AuthZEN batch, only their item fails', async () => {
+  test('rejects larger attributes with 400; in an AuthZEN batch, only the item with these attributes fails', async () => {
     expect((await verdict.post('/allowed', native(excessive))).status).toBe(400)
     expect((await verdict.post('/allowed/bulk', [native(SMALL), native(excessive)])).status).toBe(400)
     expect((await verdict.post('/access/v1/evaluation', evaluation(excessive))).status).toBe(400)

@@ -79,7 +79,7 @@ describe('the trial of a user set', () => {
     ])
   })
 
-  test('reads stored attributes of a user, over which attributes of the sample have precedence', async () => {
+  test('reads stored attributes of a user, but attributes of the sample have precedence', async () => {
     const conditions = {
       'user.key': { equals: 'ann' },
       'user.email': { match: '*@acme.example' },
@@ -199,7 +199,7 @@ describe('the trial of a set with a parent', () => {
     expect(sample!.conditions[0]).not.toHaveProperty('set')
   })
 
-  test('shows the result of changing a saved set if it has the key of that set', async () => {
+  test('with the key of a saved set returns the values that this set would have after the change', async () => {
     const [top, low] = fresh('top', 'low')
     await verdict.conditionSet({ key: top, conditions: MEMBER })
     await verdict.conditionSet({ key: low, conditions: SALES, parent_id: top })

@@ -80,7 +80,7 @@ test('an export contains the expiration times of facts, and an import preserves 
   expect(await endingBefore(verdict, 'twin', key, AFTER)).toEqual([1, 1])
 })
 
-test('an import accepts an expiration time that is null, absent, or has another offset', async () => {
+test('an import accepts an expiration time that is null, absent, or has another UTC offset', async () => {
   const key = await neighbourOf(verdict, 'other')
   const lines = [
     { ...inTenant, expires_at: null },

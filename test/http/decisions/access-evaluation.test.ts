@@ -155,7 +155,7 @@ describe('the tenant of an evaluation', () => {
     resource: { ...entity(on), properties: { tenant, other: 1 } },
   })
 
-  test('is the one in the properties of the resource', async () => {
+  test('is the tenant in the properties of the resource', async () => {
     expect(await decide(inTenant('carol', 'document:unknown', 'acme'))).toBe(PERMIT)
     expect(await decide(inTenant('bob', 'document:unknown', 'acme'))).toBe(DENY)
     expect(await decide(inTenant('carol', 'document:unknown', 'nowhere'))).toBe(DENY)

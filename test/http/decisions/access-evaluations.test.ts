@@ -105,7 +105,7 @@ describe('an item of a batch', () => {
     expect(await batch({ ...defaults, evaluations })).toBe(batchOf(PERMIT, PERMIT, DENY))
   })
 
-  test('never inherits only an id, a name or properties', async () => {
+  test('never inherits an id, a name or properties into its own subject, action or resource', async () => {
     const withTenant = { ...defaults.resource, properties: { tenant: 'acme' } }
     const found = await items({
       ...defaults,

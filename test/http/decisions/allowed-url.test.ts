@@ -174,12 +174,12 @@ test('values of placeholders are attributes of the resource, and never its key',
   expect(await patch('https://a.org/alice/d1?as=x%2Fy', 'x/y')).toEqual(ALLOW)
   expect(await patch('https://a.org/bob/d1?as=x%2Fy', 'x/y')).toEqual(DENY)
   expect(await patch('https://a.org/alice/d1?as=z', 'x/y')).toEqual(DENY)
-  // The attributes of the stored instance with that key do not count.
+  // The attributes of the stored instance with that key are not used.
   await client.patch(`${SCHEMA}/condition_sets/own`, { conditions: { 'resource.open': { equals: true } } })
   expect(await patch('https://a.org/alice/d1?as=z', 'z')).toEqual(DENY)
 })
 
-test('a URL that is another spelling of one with a narrower rule is denied unless that rule declares how to read it', async () => {
+test('a URL is denied if another spelling of it has a narrower rule, unless this rule declares how to read the URL', async () => {
   const client = await startedService()
   await fill(client)
   await client.resource({ key: 'secret', actions: { get: {} } })

@@ -63,6 +63,6 @@ test('a copy submitted as a task is complete in the response, and its result can
   // A rejected copy returns an error instead of a task.
   expect(refusal(await submit({ existing: 'nothing' }))).toEqual([404, 'NOT_FOUND'])
   expect(refusal(await result('0197d6b4-0000-7000-8000-000000000000'))).toEqual([404, 'NOT_FOUND'])
-  // Keys of environments cannot copy.
+  // Keys of environments cannot read the result of a copy.
   expect((await verdict.get(`${tasks}/${made.body.task_id}/result`)).status).toBe(403)
 })

@@ -89,7 +89,7 @@ test('only tenant roles count in the check of a resource type', async () => {
 })
 
 describe('the tenant of a check', () => {
-  test('selects the tenant roles that count, also on unknown instances', async () => {
+  test('selects the tenant roles that apply, even to unknown instances', async () => {
     const [alice] = fresh('alice')
     await verdict.user(alice)
     await verdict.assign(alice, 'reader', 'acme')

@@ -1,4 +1,4 @@
-/** `X-Min-Revision`: a decision uses a state that contains that revision, or is rejected. */
+/** `X-Min-Revision`: a decision uses a state that contains this revision, or the request is rejected. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import {
   ACTIONS,
@@ -29,7 +29,7 @@ const subject = { type: 'user', id: 'alice' }
 const action = { name: 'read' }
 const resource = { type: 'document', id: 'plan' }
 
-/** Every decision endpoint with a body for it; a GET if the body is undefined. */
+/** Every decision endpoint with a request body. If the body is undefined, the request is a GET. */
 const DECISIONS: readonly (readonly [path: string, body: object | undefined])[] = [
   ['/allowed', question('alice', 'read', 'document:plan')],
   ['/allowed/explain', question('alice', 'read', 'document:plan')],
@@ -64,12 +64,12 @@ function later(revision: string, by: number): string {
   return `${epoch}.${Number(sequence) + by}`
 }
 
-/** The revision of the environment `by` commits after the current one. */
+/** Returns the revision that the environment will have after `by` more commits. */
 async function ahead(of: Client, by: number): Promise<string> {
   return later(await of.revision(), by)
 }
 
-/** The revision of the organization `by` commits after the current one. */
+/** Returns the revision that the organization will have after `by` more commits. */
 async function organizationAhead(by: number, of = client): Promise<string> {
   return later(revisionOf(await of.admin('GET', '/v2/projects')), by)
 }

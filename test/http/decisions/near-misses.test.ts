@@ -1,4 +1,4 @@
-/** Near misses in `/allowed/explain`. `engine/near-misses` has every case. */
+/** Near misses in `/allowed/explain`. `test/engine/near-misses.test.ts` covers every case. */
 import { expect, test } from 'vitest'
 import { answerFindings } from '#testing/requests/routes.ts'
 import { question, sharedService } from '#testing/processes/running-service.ts'

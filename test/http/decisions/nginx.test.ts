@@ -51,7 +51,7 @@ describe.each([
     expect(await ask({ ...CHECK, 'permit-resource-type': 'castle' })).toEqual(DENIED)
   })
 
-  test('can name an instance, whose roles then count', async () => {
+  test('can name an instance, so that roles on this instance also apply', async () => {
     const bob = { ...CHECK, 'permit-user-key': 'bob' }
     expect(await ask(bob)).toEqual(DENIED)
     expect(await ask({ ...bob, 'permit-resource-key': 'd1' })).toEqual(ALLOWED)
@@ -107,7 +107,7 @@ test('a check of nginx uses the environment of the key and the requested revisio
   expect([await at(await verdict.revision()), await at('another.1')]).toEqual([200, 400])
 })
 
-test('the HTTP library removes non-ASCII characters at the ends of a header, which can name another user', async () => {
+test('the HTTP library removes non-ASCII characters at the ends of a header, so that it can name another user', async () => {
   const check = async (user: string): Promise<[byHeader: unknown, byBody: unknown]> => {
     const connection = await RawConnection.open(Number(new URL(verdict.address).port))
     const headers = Object.entries({ ...CHECK, 'permit-user-key': user }).map(each => each.join(': '))

@@ -168,7 +168,7 @@ describe('/user-permissions', () => {
     expect(await listed({ user, context: { a: 1 }, sdk: 7, unknown: {} })).toEqual([...TENANTS, ...INSTANCES])
   })
 
-  test('lists permissions as `resource:action` with that PERMISSION_FORMAT, in order', async () => {
+  test('lists permissions in the form `resource:action` if PERMISSION_FORMAT selects this form, in order', async () => {
     const other = await startedService({ permissionFormat: 'resource:action' })
     await fill(other)
     const found = await permissions({ tenants: ['default'] }, 'alice', other)
@@ -206,7 +206,7 @@ interface Grant {
   readonly role: string
 }
 
-/** `user role resource`, in the order of the text. */
+/** Returns the assignments as `user role resource`, in the order of the response. */
 async function authorized(action: string, resource: Body, client = verdict) {
   const answer = await ask(client, '/authorized_users', { body: { action, resource } })
   expect([answer.status, answer.headers.get('content-type')], answer.text).toEqual([200, 'application/json'])

@@ -303,7 +303,7 @@ export function postText(path: string, body: string, headers: readonly string[] 
   return requestText(`POST ${path}`, [...headers, `Content-Length: ${body.length}`], body)
 }
 
-/** An observer of requests, and the statuses of completed requests; 0 for a client that disconnected. */
+/** Returns an observer and the statuses that it records: one per request, or 0 if the client disconnected. */
 export function countingObserver(): { statuses: number[]; observer: RequestObserver } {
   const statuses: number[] = []
   const observer = {

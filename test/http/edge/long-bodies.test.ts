@@ -98,7 +98,7 @@ describe.each(Object.keys(PATHS) as Path[])('the capacity for long bodies at %s'
     expect(edge.stock.made).toBe(SEGMENTS_MAX)
   })
 
-  test('is half for one environment, to the byte, and does not limit short bodies or other environments', async () => {
+  test('is limited to exactly half for one environment, and does not limit short bodies or other environments', async () => {
     const edge = await started()
     expect(await ask(edge, 'one', LENGTH - 1, path)).toEqual(GOOD)
     expect(await ask(edge, 'one', LENGTH, path)).toEqual(GOOD)

@@ -44,7 +44,7 @@ function comparable(answer: RawAnswer | null): unknown {
   return text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/gu, 'new')
 }
 
-/** Sends the whole request, or its last bytes after the server has read the bytes before them. */
+/** Sends a request. Sends its last `lastBytes` bytes only after the server has read the other bytes. */
 async function ask(port: number, text: string, lastBytes = 0): Promise<unknown> {
   const connection = await RawConnection.open(port)
   const cut = text.length - lastBytes

@@ -106,7 +106,7 @@ describe('credentials', () => {
     }
   })
 
-  test('that are missing return the error form of the route, even if its path resembles another family', async () => {
+  test('that are missing cause an error in the form of the route, even if its path resembles another family', async () => {
     const response = await send('POST', '/v1/data/root')
     expect([response.status, await response.json()]).toMatchObject([401, { code: 401 }])
   })
@@ -148,7 +148,7 @@ describe('the content type of a request', () => {
     }
   })
 
-  test('is rejected with 400 for AuthZEN if it is another one or missing, before the body is parsed', async () => {
+  test('is rejected with 400 for AuthZEN if it is missing or not JSON, before the body is parsed', async () => {
     for (const type of ['text/plain', 'application/jsonx', 'application/x-www-form-urlencoded', null]) {
       const response = await fetch(`${edge.origin}/access/v1/evaluation`, {
         method: 'POST',

@@ -34,7 +34,7 @@ describe('the error for an invalid body', () => {
     expect(await messageFor({})).toBe('user: is required; action: is required')
   })
 
-  test('names all allowed types of a position once', async () => {
+  test('names each allowed type of a position only once', async () => {
     const user = { key: 'a', email: 3 }
     expect(await messageFor({ ...fine, user })).toBe('user.email: must be string or null')
     expect(await messageFor({ ...fine, mode: 'warp' })).toBe('mode: must be "fast" or "slow"')

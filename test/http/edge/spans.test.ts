@@ -8,7 +8,7 @@ import { OtlpCollector } from '../../support/processes/otlp-collector.ts'
 
 const ROUTE = { path: '/allowed', operationId: 'isAllowed' }
 const CALLER = 'b7ad6b7169203331'
-/** Sampling depends on the trace id: a sampler keeps the lower of these two ids before the higher one. */
+/** Two trace ids. Sampling depends on the id: a low ratio samples only LOW, a high ratio also HIGH. */
 const [LOW, HIGH] = ['00000000000000000000000000000001', 'ffffffff000000000000000000000000']
 
 async function tracing(options: Partial<SpanExportOptions> = {}) {
@@ -64,7 +64,7 @@ describe('the trace sampler', () => {
 
   test.each([
     ['traceidratio', [LOW]],
-    // Samples only traces that the service starts. For others, it follows the decision of the client.
+    // Samples only traces that the service starts. For other traces, it follows the client.
     ['parentbased_traceidratio', [LOW, HIGH]],
   ] as const)('%s keeps a share of the traces, the same on every node', async (tracesSampler, kept) => {
     const { collector, tracing: by } = await tracing({ tracesSampler, tracesShare: 0.5 })

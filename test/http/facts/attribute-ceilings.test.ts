@@ -1,7 +1,7 @@
 /**
- * Limit for free-form JSON (attributes, settings) in bytes, checked by every call that writes it. It bounds
- * rows, pages, exports and memory. Larger values that an older release stored can still be read, changed and
- * deleted.
+ * Limit for free-form JSON (attributes, settings) in bytes, checked by every call that writes such JSON. The
+ * limit bounds rows, pages, exports and memory. Larger values that an older release stored can still be read,
+ * changed and deleted.
  */
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/config/read-config.ts'
@@ -163,7 +163,7 @@ test.each<Line>([
   await importLines(200, { ...entity, attributes: fitting })
 })
 
-test('attributes above the limit from an older release can be read, reduced and deleted, not copied or enlarged', async () => {
+test('attributes above the limit from an older release can be read, reduced and deleted, but not copied or enlarged', async () => {
   const storeUrl = `lmdb:${storeDirectory()}`
   const older = await startedService({ storeUrl, attributesBytesMax: 1_048_576 })
   const much = attributesOf(10 * BYTES_MAX)

@@ -166,7 +166,7 @@ test('a tag changes if and only if the response changes', async () => {
   expect(await changed(() => verdict.assign('sue', 'reviewer', 'default'))).toEqual([])
 })
 
-test('a response to a request with query parameters has no tag, because changes do not use them', async () => {
+test('a response to a request with query parameters has no tag, because changes do not use these parameters', async () => {
   await verdict.instance('document:d2')
   const path = `${FACTS}/resource_instances/document:d2`
   expect((await verdict.get(`${path}?detailed=true`)).headers.get('etag')).toBeNull()

@@ -101,7 +101,7 @@ describe('role assignments', () => {
     expect((await verdict.get(`${FACTS}/role_assignments?per_page=1001`)).status).toBe(422)
   })
 
-  test('are returned by the call that deletes them, if the call asks for them', async () => {
+  test('are returned by a call that deletes them, if the request asks for the deleted assignments', async () => {
     const body = { user: 'dee', role: 'auditor', tenant: 'acme' }
     const made = await verdict.post(`${FACTS}/role_assignments`, body)
     const deleted = await verdict.delete(`${FACTS}/role_assignments?return_deleted=true`, body)
@@ -167,7 +167,7 @@ describe('users', () => {
     expect((await verdict.get(`${FACTS}/users/eve`)).status).toBe(404)
   })
 
-  test('lose all their roles in a tenant when they are removed from it', async () => {
+  test('lose all their roles in a tenant when they are removed from this tenant', async () => {
     await verdict.user('fay')
     await verdict.assign('fay', 'auditor', 'acme')
     await verdict.assign('fay', 'viewer', 'document:d2', 'acme')

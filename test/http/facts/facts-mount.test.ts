@@ -17,7 +17,7 @@ const verdict = await sharedService()
 
 const mounted = (path: string): string => path.replace(FACTS, '/facts')
 
-/** Replaces the values in which responses can differ: ids, by the order in which they appear, and times. */
+/** Replaces values that can differ between the services: times, and ids (numbered as they appear). */
 function comparable(answers: readonly unknown[]): unknown {
   const numbers = new Map<string, number>()
   const text = JSON.stringify(answers)

@@ -105,7 +105,7 @@ describe('/allowed/all-tenants', () => {
     }
   })
 
-  test('with rules checks up to TRIED_TENANTS_MAX tenants; beyond that, a 400 states what to do', async () => {
+  test('with rules checks up to TRIED_TENANTS_MAX tenants; if there are more, a 400 states what to do', async () => {
     const client = await serviceWithRule()
     const count = 5
     const more = Array.from({ length: TRIED_TENANTS_MAX - count }, (_, index) => ({
@@ -244,7 +244,7 @@ describe.each(CALLS)('%s %s', (method, path, body) => {
     expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.stringMatching(/./) }])
   })
 
-  test('is complete at MAX_LISTED_ENTRIES and MAX_LISTED_BYTES; above them, a 400 states what to do', async () => {
+  test('is complete at MAX_LISTED_ENTRIES and MAX_LISTED_BYTES; above these limits, a 400 states what to do', async () => {
     const count = path === '/user-tenants' ? 4 : 3
     const whole = await verdict.send(method, path, { body })
     const bytes = JSON.stringify(whole.body).length

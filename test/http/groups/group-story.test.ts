@@ -82,8 +82,8 @@ describe('a role granted to a group on a document', () => {
         expect.stringContaining('names an instance of another type'),
       ])
     }
-    // The type `nothing` does not exist, so the text is a key with a colon (native.md D-25). A key with a
-    // colon of an existing document is accepted even if the part before the colon is a type.
+    // The type `nothing` does not exist, so the text is a key with a colon (native.md D-25). If a document
+    // exists whose key contains a colon, its key is accepted even if it starts with a type.
     expect((await grantOn(`nothing:${name}`)).status).toBe(200)
     expect((await grantOn(`document:group:${name}`)).status).toBe(200)
     await verdict.revoke(support, 'viewer', `document:group:${name}`)
@@ -150,7 +150,7 @@ test('a group cannot be in itself, in its own descendants, twice in a group, or 
   }
 })
 
-test('the role member granted to a group works like nesting, over a separate relation (native.md D-41)', async () => {
+test('granting the role member to a group works like nesting, but uses a separate relation (native.md D-41)', async () => {
   const [outer, inner, alice, d1] = fresh('outer', 'inner', 'alice', 'document:d1')
   await verdict.user(alice)
   await verdict.group(outer)
@@ -166,7 +166,7 @@ test('the role member granted to a group works like nesting, over a separate rel
 })
 
 describe('removing a grant (C.5)', () => {
-  test('also removes the relation and the derivation with the last tuple; a new grant restores them', async () => {
+  test('also removes the relation and the derivation if no tuple remains; a new grant restores them', async () => {
     const service = await serviceWithTeam()
     await service.group('two')
     const links = async () => {

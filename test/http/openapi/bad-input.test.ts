@@ -271,7 +271,7 @@ describe('credentials', () => {
   )
 
   test.each(ofEnvironments.slice(0, 3))(
-    'for another environment than that of the path are a 403 at $name',
+    'for an environment other than that of the path are a 403 at $name',
     async each => {
       for (const [project, environment] of [
         ['default', 'other'],

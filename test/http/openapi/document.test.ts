@@ -279,7 +279,7 @@ describe('static content', () => {
   })
 })
 
-test('the OpenAPI document is created in at least one step per operation, so it does not block decisions', () => {
+test('the OpenAPI document is created in short steps, one or more per operation, so that it does not block decisions', () => {
   const steps = createDocument(table, { publicUrl: null, hasStrictHeaders: false })
   let count = 0
   while (!steps.next().done) count += 1

@@ -82,7 +82,7 @@ describe('the scope of a key', () => {
     expect(body).toMatchObject({ project_id: null, environment_id: null })
   })
 
-  test('includes the environments of an organization for its key (native.md D-44); a missing one is a 404', async () => {
+  test('includes the environments of an organization for its key (native.md D-44); a missing environment is a 404', async () => {
     const body = { key: 'from-above', name: 'From above' }
     expect((await verdict.admin('POST', `${SCHEMA}/roles`, body)).status).toBe(200)
     const missing = await verdict.admin('GET', '/v2/schema/default/staging/groups')

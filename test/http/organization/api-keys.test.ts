@@ -238,7 +238,7 @@ describe('the API key of an environment', () => {
 
 describe('the rotation of an API key', () => {
   test('returns a new secret, and the former secret stays valid for the requested time', async () => {
-    // On a slow machine, a short time can pass before the first request. Then the test doubles it.
+    // On a slow machine, a short overlap can end before the first request. Then the test doubles it.
     for (let seconds = 1; !(await wasValidFor(seconds)); seconds *= 2);
   })
 
@@ -339,7 +339,7 @@ describe('the rotation of an API key', () => {
     },
   )
 
-  test('among concurrent ones returns a unique secret; only the last two secrets are valid', async () => {
+  test('among concurrent rotations returns a unique secret; only the last two secrets are valid', async () => {
     const key = await created(OF_DEFAULT)
     const rotations = await Promise.all(Array.from({ length: 8 }, () => rotate(key)))
     expect(rotations.map(({ status }) => status)).toEqual(Array(8).fill(200))
@@ -370,7 +370,7 @@ test('the key of API_KEY cannot be revoked or rotated over HTTP', async () => {
 describe('API keys in the settings', () => {
   const storeUrl = () => `lmdb:${storeDirectory()}`
 
-  test('replace the keys of the last start: another API_KEY, or none, invalidates the former one', async () => {
+  test('replace the keys of the last start: a start with another API_KEY, or with none, invalidates the former API_KEY', async () => {
     const first = await startedService({ storeUrl: storeUrl() })
     const other = await created(OF_DEFAULT, first)
     await first.close()

@@ -217,7 +217,7 @@ describe('an environment', () => {
   })
 })
 
-test('requests during the deletion of an environment succeed, or fail as if it did not exist', async () => {
+test('requests during the deletion of an environment succeed, or fail as if the environment did not exist', async () => {
   const [name] = fresh('removed')
   const key = await neighbourOf(verdict, name)
   const users = `/v2/facts/default/${name}/users`
@@ -258,7 +258,7 @@ describe('an environment in a store on disk', () => {
     expect(users.body).toMatchObject({ total_count: 1 })
   })
 
-  test('that is the default one can be deleted; a start creates it again, empty, only if API_KEY is set', async () => {
+  test('that is the default environment can be deleted; a start creates it again, empty, only if API_KEY is set', async () => {
     const client = await startedService({ storeUrl: `lmdb:${storeDirectory()}`, apiKey: null })
     expect((await admin('DELETE', `${PROJECTS}/default`, undefined, client)).status).toBe(204)
     for (const list of ['/v1/users', '/v1/tenants']) {

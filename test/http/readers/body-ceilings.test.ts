@@ -53,7 +53,7 @@ describe.each([
   ['with parts', withParts, PARTS_BODY_BYTES_MAX],
 ] as const)('a body %s', (_, calls, bytesMax) => {
   test.each(calls)(
-    'is accepted by %s %s up to its limit, and is a 413 beyond',
+    'is accepted by %s %s up to its limit, and is a 413 beyond this limit',
     async (method, path, body) => {
       const status = async (bytes: number) =>
         (await verdict.send(method, path, { text: padded(body(), bytes) })).status

@@ -33,7 +33,7 @@ function isRead(text: string): boolean {
   return judge(newReader(), Buffer.from(text))
 }
 
-test('the table of a long body is released by the second body after that one', () => {
+test('the table of a long body is released when the second body after it is read', () => {
   const reader = newReader()
   const lengths = [40, 2, 2].map(count => {
     const body = Array.from({ length: count }, (_, n) => check(`user-${n}`, 'plan'))

@@ -13,7 +13,7 @@ const NO_DEFAULTS = new Int32Array(RANGE_WORDS)
 const span = (length: number, seed: number) =>
   `"${Array.from({ length: length - 1 }, (_, at) => String.fromCharCode(0x61 + ((at * 7 + seed) % 26))).join('')}`
 
-/** The end of the check and the positions of its keys; null if it does not match the template. */
+/** Returns the end of the check and the positions of its keys, or null if it does not match. */
 function matched(template: QuestionTemplate, body: Buffer, at: number): number[] | null {
   const texts = new BodyTexts()
   const limit = texts.begin(viewOf(body))

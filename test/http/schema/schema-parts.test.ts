@@ -242,7 +242,7 @@ describe('relations', () => {
     ['golang:1.2.8', false],
     ['nodes', false],
     ['a node:1', false],
-  ])('are listed in the form that the client %s reads; it is an array: %s', async (version, isArray) => {
+  ])('are listed in the form that the client %s reads (an array: %s)', async (version, isArray) => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/relations`
     const listed = async (query: string) => {

@@ -122,7 +122,7 @@ describe('PATCH of a resource', () => {
 
   // Removing a part also removes its facts, so a client must ask for it with {}.
   test.each(['actions', 'roles', 'relations'])(
-    'rejects null for %s with 422, and removes all of them for {}',
+    'rejects null for %s with 422, and removes all parts of this kind for {}',
     async member => {
       const { path, ann, p1 } = await pageWithFacts()
       const before = await verdict.get<Resource>(path)

@@ -64,7 +64,7 @@ describe('resource roles', () => {
     expect(await verdict.allows(ann, 'read', `${page}:p`)).toBe(false)
   })
 
-  test('gain and lose permissions by action, type:action or id; existing and missing ones are skipped', async () => {
+  test('gain and lose permissions by action, type:action or id; permissions that exist or are missing are skipped', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/roles/viewer/permissions`
     const { body: print } = await verdict.get<Action>(`${RESOURCES}/${page}/actions/print`)

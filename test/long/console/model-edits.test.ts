@@ -416,7 +416,7 @@ test('dragging moves the graph without a selection, and Ctrl with the wheel zoom
   await page.mouse.wheel(0, -80)
   await page.keyboard.up('Control')
   await expect.poll(async () => (await viewOf(page)).scale).toBeGreaterThan(before.scale * 1.3)
-  // The type below the mouse stays there.
+  // The type under the mouse keeps its position.
   const larger = (await type.boundingBox())!
   expect(larger.x).toBeLessThan(middle.x + 60)
   expect(larger.x + larger.width).toBeGreaterThan(middle.x + 60)

@@ -1,6 +1,6 @@
 /**
- * Redis loses the rows of one environment. Every node closes that environment, and the others continue. An
- * export of a node that still has a copy restores it.
+ * Redis loses the rows of one environment. Every node closes this environment and serves the others. An
+ * export from a node that still has a copy restores the environment.
  */
 import { expect, test } from 'vitest'
 import { type RedisKeys, redisKeys } from '#store/redis/link/redis-keys.ts'
@@ -105,7 +105,7 @@ test('an environment without any key in Redis is closed on every node until it i
     const environment = await node.admin<{ closed?: object }>('GET', ENVIRONMENT)
     expect(environment.body.closed).toBeDefined()
   }
-  // No node has re-created it.
+  // No node has re-created the keys.
   expect(await direct.send('EXISTS', ...all)).toBe(0)
   expect((await other.delete(`${FACTS}/role_assignments`, READER)).status).toBe(503)
   const exported = await contentOf(one, `${ENVIRONMENT}/export`)

@@ -1,9 +1,9 @@
 /**
  * The process that `crash.test.ts` kills. It opens the store at a URL, makes concurrent commits, and prints
  * each acknowledged sequence, or the error code if it cannot open the store. With many rows, another thread
- * makes the commits. With a number of bytes, it checkpoints the journal at that size. Commit n puts rows with
- * that number, overwrites the counter row of its run, and deletes a row of an earlier commit. Therefore a
- * partial commit is noticed.
+ * makes the commits. Given a number of bytes, the process checkpoints the journal at that size. Commit n puts
+ * rows with the number n, overwrites the counter row of its run, and deletes a row of an earlier commit.
+ * Therefore a partial commit is noticed.
  */
 import { writeSync } from 'node:fs'
 import { join } from 'node:path'

@@ -65,7 +65,7 @@ async function writeAndKill(
 test.each([
   { by: 'the main thread', rows: ROWS_PER_COMMIT, checkpointBytes: null, rounds: 5, perRound: 100 },
   { by: 'the thread of large writes', rows: LARGE_ROWS, checkpointBytes: null, rounds: 3, perRound: 8 },
-  // With continuous checkpoints, most kills interrupt one.
+  // With continuous checkpoints, most kills interrupt a checkpoint.
   {
     by: 'both threads with small checkpoints',
     rows: ROWS_PER_COMMIT,

@@ -37,7 +37,7 @@ class Cluster {
 
   static async start(url: string): Promise<Cluster> {
     const cluster = new Cluster(url, [await startNode(url), await startNode(url)])
-    // More commits than the log keeps, so that each commit trims it.
+    // More commits than the log keeps, so that each later commit trims the log.
     for (let index = 0; index < LOG_ENTRIES_MAX + 2; index += 1)
       expect(await cluster.writes()).toContain(true)
     return cluster

@@ -1,6 +1,6 @@
 /**
  * The index of one node cannot apply a commit of another node, for example because of different releases. The
- * first node closes that environment, even after a restart, until the entity is removed on either node.
+ * first node closes the environment, even after a restart, until a node removes the entity of this commit.
  */
 import { expect, test } from 'vitest'
 import { sharedRedis } from '../../support/processes/redis-server.ts'

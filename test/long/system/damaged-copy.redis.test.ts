@@ -77,7 +77,7 @@ function overwriteHead(file: string): void {
   closeSync(descriptor)
 }
 
-/** Settings with which a process dies by a signal when it opens this replica, like one with damaged pages. */
+/** Settings with which opening this replica ends the process by a signal, as damaged pages can. */
 function endedBy(copy: string) {
   return running(`import { CopyDirectory } from '${source('store/redis/copy/copy-directory.ts')}'
     const { noteStart } = CopyDirectory.prototype

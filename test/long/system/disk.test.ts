@@ -22,7 +22,7 @@ import { clientOf, processWith, startedProcess } from '../../support/processes/s
 const IS_ROOT = process.getuid?.() === 0
 const NOBODY = 65_534
 const START = new URL('../../../src/start.js', import.meta.url).pathname
-/** Capacity for the service and some hundred changes. */
+/** Capacity for the service and several hundred changes. */
 const DISK_BYTES = 6 * 1_024 * 1_024
 
 /** Mounts a small file system for the current test. */

@@ -71,8 +71,8 @@ function writingLargeAndFailing() {
 }
 
 /**
- * Runs the service until it fails. `isStuckThen`: the main thread blocks after the error. `isLarge`: another
- * thread writes. `isStuckBeside`: another thread is in a blocking call, and no thread writes.
+ * Runs the service until it fails. If `isStuckThen`, the main thread blocks after the error. If `isLarge`,
+ * another thread writes. If `isStuckBeside`, another thread is in a blocking call, and no thread writes.
  */
 export async function fatalWhileWriting({
   isStuckThen = false,

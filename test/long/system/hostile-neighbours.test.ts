@@ -70,8 +70,8 @@ test('a change of a well-behaved tenant does not wait for sixty queued pages of 
   await hostile.done('POST', IMPORT, textOf(SMALL))
   const many = new HostileClient(verdict.address, keys.hostile, 60)
   const inFront: number[] = []
-  // A change takes a few event-loop iterations, a page of two megabytes some tens. A single change can be
-  // late, but not every one.
+  // A change takes a few event-loop iterations, and a page of two megabytes takes tens of them. A single
+  // change can be late, but not every change.
   while (inFront.every(pages => pages >= 15)) {
     expect(inFront.length).toBeLessThan(20)
     let answered = 0

@@ -18,7 +18,7 @@ import { clientText } from '#testing/requests/client-busy.ts'
 
 const LOAD = fileURLToPath(new URL('../../../bench/load/load.ts', import.meta.url))
 const service = await sharedService({ adminApiKey: ADMIN_KEY })
-/** Checks that the tool makes before the load. */
+/** Number of checks that the tool makes before the load. */
 const ASKED_BEFORE = 64
 const FEW = ['--amount', '100', '--connections', '4']
 
@@ -92,7 +92,7 @@ describe('a load test of a correct service', () => {
     expect(await left(service)).toBe(before)
   })
 
-  test('creates a separate environment with a key that may do so', async () => {
+  test('creates a separate environment if the key may create environments', async () => {
     const before = await left(service)
     const args = ['--url', service.address, '--key', ADMIN_KEY, '--modes', 'mixed', ...FEW]
     const { code, stdout } = await ended(start(args))
@@ -152,7 +152,7 @@ describe('a load test with wrong responses', () => {
     const address = await behind((at, answer) => {
       const isAsked = at === path && answer.search(from) >= 0
       if (isAsked) count += 1
-      // The load has begun at the latest with this check, because there are no more checks before it.
+      // This check is part of the load, because the tool makes no further checks before the load.
       return isAsked && count === asked + 1 ? { status: 200, body: answer.replace(from, to) } : null
     })
     const { code, stdout } = await load(address, '--modes', mode)

@@ -54,7 +54,7 @@ test('a node lists the state of all nodes, and their revisions in the environmen
         { is_this: true, ...state },
       ])
   }
-  // Both nodes list them in the same order.
+  // Both nodes list the nodes in the same order.
   const ids = await Promise.all(
     [one, other].map(async node => (await listed(node)).nodes.map(({ id }) => id)),
   )

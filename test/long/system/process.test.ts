@@ -68,7 +68,7 @@ test.each([
   expect(words.includes('--no-node-snapshot')).toBe(isWithoutSnapshot)
 })
 
-test('npm start sets the options for which the process would restart itself, but keeps given ones', async () => {
+test('npm start sets the options for which the process would restart itself, but keeps options that the user set', async () => {
   const root = fileURLToPath(new URL('../../..', import.meta.url))
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly scripts: { readonly start: string }

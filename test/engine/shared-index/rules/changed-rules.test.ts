@@ -98,7 +98,7 @@ function take(
       all.book.removeSet(`u-${each.set}`)
       return
     case 'remove-type':
-      // Its sets are removed with it, so a rule on one of them is removed for two reasons.
+      // The sets of the type are removed with it, so a rule on one of these sets is removed for two reasons.
       all.book.removeType(TYPE, ACTIONS)
       putResourceSets(all)
       return
@@ -142,7 +142,7 @@ function read(plan: Plan) {
   }
 }
 
-/** Requirements of a rule: of both its sets and their ancestors. */
+/** Requirements of a rule: those of its two sets and of the ancestors of these sets. */
 function demandsOf(
   { userSet, resourceSet }: RuleChange,
   sets: ReadonlyMap<string, ConditionSetPut>,

@@ -102,7 +102,7 @@ describe('compiled rules', () => {
 })
 
 describe('a recompilation after a change', () => {
-  /** Half of the sets have rules that are found by a value. The rules of the others are not. */
+  /** Half of the sets have rules that are found by a value. Rules of the other half are not. */
   function filled(sets: number, actions: number): CompiledRules {
     const puts = Array.from({ length: sets }, (_, n) =>
       set(`s-${n}`, n % 2 === 0 ? { 'user.group': { equals: n } } : { 'user.level': { 'greater-than': n } }),
@@ -128,7 +128,7 @@ describe('a recompilation after a change', () => {
     const own = (group: string) => set('own', { 'user.group': { equals: group } })
     expect(work(() => all.book.putSet(own('own')))).toEqual({ sets: 1, rules: 0 })
     expect(work(() => all.book.putRule(rule('own', 'a-1')))).toEqual({ sets: 0, rules: 1 })
-    // After this change, the rule is found by another value. After the next one, it is found as before.
+    // This change affects how the rule is found, so the rule is planned again. The next change does not.
     expect(work(() => all.book.putSet(own('other')))).toEqual({ sets: 1, rules: 1 })
     const level = (above: number) => set('s-1', { 'user.level': { 'greater-than': above } })
     expect(work(() => all.book.putSet(level(7)))).toEqual({ sets: 1, rules: 0 })
@@ -273,7 +273,7 @@ test('an object from the request and from storage is merged before a comparison'
   expect(reads({ city: 'Basel' })).toBe(false)
 })
 
-test('rules that were compiled before a name had a number find values with the name once it has one', () => {
+test('rules that were compiled before a name received its number find values with this name afterwards', () => {
   const engine = new SharedEngine()
   engine.apply([
     resourceType('document', 'read'),
@@ -295,7 +295,7 @@ test('rules that were compiled before a name had a number find values with the n
   expect(reads({ late: 1 })).toBe(true)
   expect(reads({ late: 2, a: { b: 2 } })).toBe(false)
   expect(reads({ late: 2, a: { b: 1 } })).toBe(true)
-  // An attribute whose own name contains a dot precedes a member.
+  // The attribute `a.b`, whose name contains a dot, has precedence over the member `b` of the attribute `a`.
   expect(reads({ 'a.b': 2, a: { b: 1 } })).toBe(false)
 })
 

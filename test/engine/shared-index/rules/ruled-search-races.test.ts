@@ -115,7 +115,7 @@ test('deleting a tenant while a posting list is built removes no entries of othe
   }
 })
 
-test('a page contains what roles allow even if the last rule is deleted while the page is read', () => {
+test('a page contains the resources that roles allow even if the last rule is deleted while the page is read', () => {
   const engine = new ListingEngine(Infinity)
   engine.apply([
     ...STANDING,

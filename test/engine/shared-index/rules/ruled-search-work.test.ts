@@ -157,7 +157,7 @@ test('a slice and a page end after an expensive check, even if all checks before
   expect(turns.reduce((sum, steps) => sum + steps, 0)).toBeLessThanOrEqual(2_000_000 + dearest)
 })
 
-/** Number of posting lists by which the search finds users. `null`: it tries all users. */
+/** Returns the number of posting lists by which the search finds users, or null if it tries all users. */
 function foundBy(sets: readonly ConditionSetPut[], rules: readonly Change[]): number | null {
   const engine = new ListingEngine(Infinity)
   engine.apply([...STANDING, { kind: 'user-put', user: 'ann', attributes: { team: 't1', age: 30 } }])
@@ -185,7 +185,7 @@ test('a search tries all users if the rules have more values than the limit', ()
   expect(foundBy(sets(400), rules(400))).toBeNull()
 })
 
-test('a search evaluates a set that many rules use once', () => {
+test('a search evaluates a set only once, even if many rules use it', () => {
   const teams = Array.from({ length: 60 }, (_, n) => `t${n}`)
   const resources = Array.from({ length: 1_000 }, (_, n) => conditionSet(`r${n}`, {}, OF_RESOURCES))
   const user = conditionSet('teams', { 'user.team': { in: teams } })
@@ -211,7 +211,7 @@ function journalOf(sets: readonly ConditionSetPut[], rules: readonly RuleChange[
   return { journal, standing }
 }
 
-/** Number of steps that determine which lists the rules require, and number of these lists. */
+/** Returns the number of steps to find the lists that the rules require, and the number of lists. */
 function stepsToFind(
   sets: readonly ConditionSetPut[],
   rules: readonly RuleChange[],
@@ -244,7 +244,7 @@ test('the required posting lists are determined in short steps, with each set ev
   expect(different - before).toBeGreaterThan(15)
 })
 
-test('the required posting lists follow changes of rules and sets in any order', () => {
+test('the required posting lists are updated correctly after changes of rules and sets in any order', () => {
   const sets = [
     conditionSet('above', { 'user.above': { equals: 1 } }),
     conditionSet('below', { 'user.below': { equals: 1 } }, { parent: 'above' }),

@@ -381,7 +381,7 @@ test('every described status was returned, except those that a test cannot cause
     [
       ...[...independent, ...reference].map(operation => `${operation} 500`),
       'getApiKeyScope 503',
-      // Only if the console is not built.
+      // Returned only if the console is not built.
       'getConsole 404',
       ...[...skipping, 'createRelationshipTuples', 'createSetRules'].map(operation => `${operation} 409`),
     ].toSorted(),
