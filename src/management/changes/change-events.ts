@@ -17,25 +17,21 @@ import type {
   ChangeVerb,
   RemovedWith,
 } from '#entities/change-event.ts'
+import { presentTupleFields } from '#management/facts/relationship-tuple-presenter.ts'
+import { presentInstanceFields } from '#management/facts/resource-instance-presenter.ts'
+import { presentAssignmentFields } from '#management/facts/role-assignments.ts'
+import { presentTenant } from '#management/facts/tenants.ts'
+import { presentUserFields } from '#management/facts/user-presenter.ts'
+import { presentSetFields } from '#management/schema/condition-sets/condition-set-presenter.ts'
+import { presentRuleFields } from '#management/schema/condition-sets/set-rules.ts'
+import { presentProxyConfig } from '#management/schema/proxy-configs/proxy-configs.ts'
+import { presentRelationFields } from '#management/schema/relations.ts'
+import { presentTypeFields } from '#management/schema/resource-presenter.ts'
+import { presentTenantRole } from '#management/schema/roles.ts'
 import { recordsBegin } from '#store/keyspace/keyspace.ts'
 import { decodeRecord } from '#store/keyspace/record-codec.ts'
 import { type LogEntry, isNewIn, type Row } from '#store/ledger.ts'
-import {
-  deletedItem,
-  isRemoval,
-  tenantOfAssignment,
-  assignmentItem,
-  conditionSetItem,
-  instanceItem,
-  proxyConfigItem,
-  relationItem,
-  resourceItem,
-  roleItem,
-  ruleItem,
-  tenantItem,
-  tupleItem,
-  userItem,
-} from './event-items.ts'
+import { deletedItem, isRemoval, namesOfAssignment, namesOfTuple, tenantOfAssignment } from './event-items.ts'
 
 /** The members of an event that filters examine. */
 export interface FilteredChange {
@@ -219,65 +215,70 @@ const OF_NOTHING = { types: [], tenant: null } as const
  * Returns null for records without events, and for parts of a resource type that no longer exists. `change`
  * is null for records that the engine does not use.
  */
-function aboutPut(
-  record: StoredRecord,
-  change: Change | null,
-  { scope, typeKeyOf }: EventScope,
-): EventSubject | null {
+function aboutPut(record: StoredRecord, change: Change | null, context: EventScope): EventSubject | null {
   switch (record.kind) {
     case 'user':
-      return { noun: 'user', ...OF_NOTHING, item: userItem(scope, record) }
+      return { noun: 'user', ...OF_NOTHING, item: presentUserFields(context, record) }
     case 'tenant':
-      return { noun: 'tenant', types: [], tenant: record.key, item: tenantItem(scope, record) }
+      return { noun: 'tenant', types: [], tenant: record.key, item: presentTenant(context, record) }
     case 'instance':
       if (change?.kind !== 'instance-put') return null
       return {
         noun: 'resource_instance',
         types: [change.instance.type],
         tenant: change.tenant,
-        item: instanceItem(scope, record, change),
+        item: presentInstanceFields(context, record, { type: change.instance.type, tenant: change.tenant }),
       }
     case 'assignment':
       if (change?.kind !== 'assignment-put') return null
-      return { ...whereAssigned(change), item: assignmentItem(scope, record, change) }
+      return {
+        ...whereAssigned(change),
+        item: presentAssignmentFields(context, record, namesOfAssignment(change)),
+      }
     case 'tuple':
       if (change?.kind !== 'tuple-put') return null
-      return { ...whereTied(change), item: tupleItem(scope, record, change) }
+      return { ...whereTied(change), item: presentTupleFields(context, record, namesOfTuple(change)) }
     case 'type':
-      return { noun: 'resource', types: [record.key], tenant: null, item: resourceItem(scope, record) }
+      return { noun: 'resource', types: [record.key], tenant: null, item: presentTypeFields(context, record) }
     case 'role': {
-      const type = change?.kind === 'role-put' ? change.type : record.typeId && typeKeyOf(record.typeId)
+      const type =
+        change?.kind === 'role-put' ? change.type : record.typeId && context.typeKeyOf(record.typeId)
       if (type === null && record.typeId !== null) return null
       return {
         noun: 'role',
         types: type === null ? [] : [type],
         tenant: null,
-        item: roleItem(scope, record, type),
+        item: { ...presentTenantRole(context, record), resource: type, resource_id: record.typeId },
       }
     }
     case 'relation': {
       const isNamed = change?.kind === 'relation-put'
-      const object = isNamed ? change.type : typeKeyOf(record.typeId)
-      const subject = isNamed ? change.subjectType : typeKeyOf(record.subjectTypeId)
+      const object = isNamed ? change.type : context.typeKeyOf(record.typeId)
+      const subject = isNamed ? change.subjectType : context.typeKeyOf(record.subjectTypeId)
       if (object === null || subject === null) return null
-      const item = relationItem(scope, record, { object, subject })
+      const item = presentRelationFields(context, record, { object, subject })
       return { noun: 'relation', types: [object, subject], tenant: null, item }
     }
     case 'condition-set': {
       const type =
-        change?.kind === 'condition-set-put' ? change.type : record.typeId && typeKeyOf(record.typeId)
+        change?.kind === 'condition-set-put' ? change.type : record.typeId && context.typeKeyOf(record.typeId)
       return {
         noun: 'condition_set',
         types: type === null ? [] : [type],
         tenant: null,
-        item: conditionSetItem(scope, record),
+        item: presentSetFields(context, record),
       }
     }
     case 'rule':
       if (change?.kind !== 'rule-put') return null
-      return { noun: 'set_rule', types: [change.type], tenant: null, item: ruleItem(scope, record, change) }
+      return {
+        noun: 'set_rule',
+        types: [change.type],
+        tenant: null,
+        item: presentRuleFields(context, record, change),
+      }
     case 'proxy-config':
-      return { noun: 'proxy_config', ...OF_NOTHING, item: proxyConfigItem(scope, record) }
+      return { noun: 'proxy_config', ...OF_NOTHING, item: presentProxyConfig(context, record) }
     default:
       return null
   }

@@ -29,6 +29,9 @@ export interface OperationContext {
   newId(): string
 }
 
+/** The part of a context from which entities are presented. */
+export type Scoped = Pick<OperationContext, 'scope'>
+
 export interface ReadContext extends OperationContext {
   readonly records: RecordReader
 }

@@ -1,7 +1,7 @@
 /**
  * Relationship tuples in the form of responses (native.md B.10), plain or with the details of both instances.
  */
-import { presentInstant, presentScope, type ReadContext } from '#management/drafts/context.ts'
+import { presentScope, presentTimes, type ReadContext, type Scoped } from '#management/drafts/context.ts'
 import { presentExpiry } from '#management/drafts/fact-expiry.ts'
 import { namesOf } from './resource-instance-presenter.ts'
 import { instanceKeyOf } from './resource-instances.ts'
@@ -13,23 +13,31 @@ export function presentTuple(context: ReadContext, record: TupleRecord): Relatio
   const { records } = context
   const tenant = records.byId('tenant', record.tenantId)
   assert(tenant, 'the tenant of a tuple exists')
-  const createdAt = presentInstant(record.createdAt)
   return {
-    id: record.id,
-    ...namesOf(records, record),
-    tenant: tenant.key,
-    subject_id: record.subjectId,
-    relation_id: record.relationId,
-    object_id: record.objectId,
-    tenant_id: tenant.id,
-    ...presentScope(context.scope),
-    created_at: createdAt,
-    updated_at: createdAt,
-    ...presentExpiry(record),
+    ...presentTupleFields(context, record, { ...namesOf(records, record), tenant: tenant.key }),
     subject_details: null,
     relation_details: null,
     object_details: null,
     tenant_details: null,
+  }
+}
+
+/** The fields of a tuple, without the details of the entities that it connects. */
+export function presentTupleFields(
+  { scope }: Scoped,
+  record: TupleRecord,
+  names: Pick<RelationshipTuple, 'subject' | 'relation' | 'object' | 'tenant'>,
+) {
+  return {
+    id: record.id,
+    ...names,
+    subject_id: record.subjectId,
+    relation_id: record.relationId,
+    object_id: record.objectId,
+    tenant_id: record.tenantId,
+    ...presentScope(scope),
+    ...presentTimes({ createdAt: record.createdAt, updatedAt: record.createdAt }),
+    ...presentExpiry(record),
   }
 }
 

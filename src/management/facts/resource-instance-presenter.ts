@@ -1,5 +1,5 @@
 /** Resource instances in the form of responses (native.md B.9). */
-import { presentScope, presentTimes, type ReadContext } from '#management/drafts/context.ts'
+import { presentIdentity, type ReadContext, type Scoped } from '#management/drafts/context.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { assert } from '#model/assert.ts'
@@ -14,16 +14,24 @@ export function presentResourceInstance(context: ReadContext, instance: Instance
   const type = context.records.byId('type', instance.typeId)
   assert(tenant && type, 'the tenant and the type of an instance exist')
   return {
-    id: instance.id,
-    key: instance.key,
-    ...presentScope(context.scope),
-    ...presentTimes(instance),
-    resource: type.key,
-    resource_id: instance.typeId,
-    tenant: tenant.key,
-    tenant_id: tenant.id,
-    attributes: instance.attributes,
+    ...presentInstanceFields(context, instance, { type: type.key, tenant: tenant.key }),
     relationships: null,
+  }
+}
+
+/** The fields of an instance, without its relationships. */
+export function presentInstanceFields(
+  { scope }: Scoped,
+  instance: InstanceRecord,
+  { type, tenant }: { readonly type: string; readonly tenant: string },
+) {
+  return {
+    ...presentIdentity(scope, instance),
+    resource: type,
+    resource_id: instance.typeId,
+    tenant,
+    tenant_id: instance.tenantId,
+    attributes: instance.attributes,
   }
 }
 

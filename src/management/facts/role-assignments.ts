@@ -3,6 +3,7 @@ import {
   presentInstant,
   presentScope,
   type ReadContext,
+  type Scoped,
   type WriteContext,
 } from '#management/drafts/context.ts'
 import { locateInstance, requireRole, requireTenant, requireUser } from '#management/drafts/lookups.ts'
@@ -255,17 +256,27 @@ export function presentAssignment(
   parts: AssignmentParts,
 ): RoleAssignment {
   const { user, role, tenant, instance } = parts
-  return {
-    id: record.id,
+  return presentAssignmentFields(context, record, {
     user: user.key,
     role: role.key,
     tenant: tenant.key,
     resource_instance: instance && formatInstanceReference(instanceKeyOf(context.records, instance)),
-    user_id: user.id,
-    role_id: role.id,
-    tenant_id: tenant.id,
+  })
+}
+
+export function presentAssignmentFields(
+  { scope }: Scoped,
+  record: AssignmentRecord,
+  names: Pick<RoleAssignment, 'user' | 'role' | 'tenant' | 'resource_instance'>,
+): RoleAssignment {
+  return {
+    id: record.id,
+    ...names,
+    user_id: record.userId,
+    role_id: record.roleId,
+    tenant_id: record.tenantId,
     resource_instance_id: record.instanceId,
-    ...presentScope(context.scope),
+    ...presentScope(scope),
     created_at: presentInstant(record.createdAt),
     ...presentExpiry(record),
   }

@@ -1,10 +1,9 @@
 /** Operations on tenants (native.md B.6). */
 import {
+  presentIdentity,
   presentInstant,
-  presentScope,
-  presentTimes,
-  type OperationContext,
   type ReadContext,
+  type Scoped,
   type WriteContext,
 } from '#management/drafts/context.ts'
 import { requireTenant } from '#management/drafts/lookups.ts'
@@ -117,12 +116,9 @@ export function removeTenant(context: WriteContext, tenant: TenantRecord): void 
   removeDependants(context, [dependantsOf(tenant)])
 }
 
-export function presentTenant(context: OperationContext, tenant: TenantRecord): Tenant {
+export function presentTenant({ scope }: Scoped, tenant: TenantRecord): Tenant {
   return {
-    id: tenant.id,
-    key: tenant.key,
-    ...presentScope(context.scope),
-    ...presentTimes(tenant),
+    ...presentIdentity(scope, tenant),
     name: tenant.name,
     description: tenant.description,
     attributes: tenant.attributes,

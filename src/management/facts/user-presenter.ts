@@ -1,6 +1,6 @@
 /** Users in the form of responses, with the tenants in which they have roles (native.md B.7). */
 import { presented } from '#entities/entity.ts'
-import { presentIdentity, type ReadContext } from '#management/drafts/context.ts'
+import { presentIdentity, type ReadContext, type Scoped } from '#management/drafts/context.ts'
 import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { partsOf } from './role-assignments.ts'
 import { presentExpiry } from '#management/drafts/fact-expiry.ts'
@@ -8,6 +8,11 @@ import { instanceKeyOf } from './resource-instances.ts'
 import type { AssignmentRecord, UserRecord } from '#entities/records.ts'
 import { type User, USER } from '#entities/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
+
+/** The fields of a user, without the user's roles. */
+export function presentUserFields({ scope }: Scoped, user: UserRecord) {
+  return { ...presentIdentity(scope, user), ...presented(USER, user) }
+}
 
 type AssociatedTenant = User['associated_tenants'][number]
 
@@ -32,8 +37,7 @@ export function* presentUser(
     if (++rows % YIELD_ROWS === 0) yield
   }
   return {
-    ...presentIdentity(context.scope, user),
-    ...presented(USER, user),
+    ...presentUserFields(context, user),
     associated_tenants: [...tenants.values()],
     roles,
   }

@@ -1,8 +1,8 @@
 /** Relations: defined on the object type, with the type of their subjects (native.md B.4, C.1). */
 import {
-  presentScope,
-  presentTimes,
+  presentIdentity,
   type ReadContext,
+  type Scoped,
   type WriteContext,
 } from '#management/drafts/context.ts'
 import { assert } from '#model/assert.ts'
@@ -74,16 +74,21 @@ function typesOf(context: ReadContext, relation: RelationRecord) {
 
 export function presentRelation(context: ReadContext, record: RelationRecord): Relation {
   const { objectType, subjectType } = typesOf(context, record)
+  return presentRelationFields(context, record, { object: objectType.key, subject: subjectType.key })
+}
+
+export function presentRelationFields(
+  { scope }: Scoped,
+  record: RelationRecord,
+  { object, subject }: { readonly object: string; readonly subject: string },
+): Relation {
   return {
-    id: record.id,
-    key: record.key,
-    ...presentScope(context.scope),
-    ...presentTimes(record),
+    ...presentIdentity(scope, record),
     name: record.name,
     description: record.description,
-    subject_resource: subjectType.key,
-    subject_resource_id: subjectType.id,
-    object_resource: objectType.key,
-    object_resource_id: objectType.id,
+    subject_resource: subject,
+    subject_resource_id: record.subjectTypeId,
+    object_resource: object,
+    object_resource_id: record.typeId,
   }
 }

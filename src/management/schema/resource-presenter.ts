@@ -1,5 +1,5 @@
 /** A resource type in the form of responses, with all its parts (native.md B.4). */
-import { presentScope, presentTimes, type ReadContext } from '#management/drafts/context.ts'
+import { presentIdentity, type ReadContext, type Scoped } from '#management/drafts/context.ts'
 import { assert } from '#model/assert.ts'
 import type { TypeRecord } from '#entities/records.ts'
 import type { Resource } from '#entities/resource.ts'
@@ -7,39 +7,32 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { presentResourceRole } from './roles.ts'
 
 export function presentResource(context: ReadContext, type: TypeRecord): Resource {
+  const { action_groups, ...fields } = presentTypeFields(context, type)
+  return { ...fields, roles: roleMap(context, type), relations: relationMap(context, type), action_groups }
+}
+
+/** The fields of a type, without its roles and relations. */
+export function presentTypeFields({ scope }: Scoped, type: TypeRecord) {
   return {
-    id: type.id,
-    key: type.key,
-    ...presentScope(context.scope),
-    ...presentTimes(type),
+    ...presentIdentity(scope, type),
     name: type.name,
     urn: type.urn,
     description: type.description,
-    actions: actionMap(type),
+    actions: Object.fromEntries(
+      type.actions.map(({ id, key, name, description, attributes }) => [
+        key,
+        { id, key, name, description, attributes },
+      ]),
+    ),
     type_attributes: type.typeAttributes,
-    attributes: attributeMap(type),
-    roles: roleMap(context, type),
-    relations: relationMap(context, type),
+    attributes: Object.fromEntries(
+      type.attributes.map(({ id, key, type: valueType, description }) => [
+        key,
+        { id, key, type: valueType, description },
+      ]),
+    ),
     action_groups: Object.fromEntries(type.actionGroups.map(({ key, actions }) => [key, [...actions]])),
   }
-}
-
-function actionMap(type: TypeRecord): Resource['actions'] {
-  return Object.fromEntries(
-    type.actions.map(({ id, key, name, description, attributes }) => [
-      key,
-      { id, key, name, description, attributes },
-    ]),
-  )
-}
-
-function attributeMap(type: TypeRecord): Resource['attributes'] {
-  return Object.fromEntries(
-    type.attributes.map(attribute => {
-      const { id, key, description } = attribute
-      return [key, { id, key, type: attribute.type, description }]
-    }),
-  )
 }
 
 function roleMap(context: ReadContext, type: TypeRecord): Resource['roles'] {

@@ -1,8 +1,8 @@
 /** Creates, replaces and updates resource roles (native.md B.4) and tenant roles (native.md B.5). */
 import {
-  presentScope,
-  presentTimes,
+  presentIdentity,
   type ReadContext,
+  type Scoped,
   type WriteContext,
 } from '#management/drafts/context.ts'
 import { findRole, requireRelation, requireType } from '#management/drafts/lookups.ts'
@@ -173,7 +173,7 @@ export function putRole(context: WriteContext, role: RoleRecord, type: TypeRecor
   context.records.put(role, roleChange(role, type))
 }
 
-export function presentTenantRole(context: ReadContext, role: RoleRecord): TenantRole {
+export function presentTenantRole(context: Scoped, role: RoleRecord): TenantRole {
   return {
     ...presentCommonFields(context, role),
     granted_to: {
@@ -197,12 +197,9 @@ export function presentResourceRole(context: ReadContext, role: RoleRecord, type
   }
 }
 
-function presentCommonFields(context: ReadContext, role: RoleRecord) {
+function presentCommonFields({ scope }: Scoped, role: RoleRecord) {
   return {
-    id: role.id,
-    key: role.key,
-    ...presentScope(context.scope),
-    ...presentTimes(role),
+    ...presentIdentity(scope, role),
     name: role.name,
     description: role.description,
     permissions: [...role.permissions],

@@ -5,9 +5,10 @@
 import { createHash } from 'node:crypto'
 import { Warned } from '#management/operations/answer-marks.ts'
 import {
-  presentInstant,
   presentScope,
+  presentTimes,
   type ReadContext,
+  type Scoped,
   type WriteContext,
 } from '#management/drafts/context.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
@@ -56,7 +57,7 @@ export function* deleteSetRule(
   const parts = yield* resolveParts(context, input.body)
   const rule = findRule(context, parts)
   if (rule === null) {
-    throw new AuthzError('NOT_FOUND', `there is no rule ${JSON.stringify(keyOfRule(parts))}`)
+    throw new AuthzError('NOT_FOUND', `there is no rule ${JSON.stringify(keyOfNamedRule(ruleChange(parts)))}`)
   }
   context.records.delete(rule, { kind: 'rule-removed', ...ruleChange(parts) })
 }
@@ -119,29 +120,27 @@ export function addRule(context: WriteContext, parts: RuleParts): RuleRecord {
 }
 
 export function presentRule(context: ReadContext, rule: RuleRecord, parts: RuleParts): SetRule {
-  const createdAt = presentInstant(rule.createdAt)
+  return presentRuleFields(context, rule, ruleChange(parts))
+}
+
+export function presentRuleFields({ scope }: Scoped, rule: RuleRecord, names: RuleChange): SetRule {
   return {
     id: rule.id,
-    key: keyOfRule(parts),
-    user_set: keyOfSide(parts.userSide),
-    permission: `${parts.type.key}:${parts.action.key}`,
-    resource_set: keyOfSide(parts.resourceSide),
-    ...presentScope(context.scope),
-    created_at: createdAt,
-    updated_at: createdAt,
+    key: keyOfNamedRule(names),
+    ...presentRuleNames(names),
+    ...presentScope(scope),
+    ...presentTimes({ createdAt: rule.createdAt, updatedAt: rule.createdAt }),
   }
+}
+
+export function presentRuleNames({ userSet, type, action, resourceSet }: RuleChange) {
+  return { user_set: userSet, permission: `${type}:${action}`, resource_set: resourceSet }
 }
 
 /** Digits of a hash that distinguish long keys with the same beginning. */
 const HASH_LENGTH = 16
 
-function keyOfRule({ userSide, type, action, resourceSide }: RuleParts): string {
-  const [userSet, resourceSet] = [keyOfSide(userSide), keyOfSide(resourceSide)]
-  return keyOfNamedRule({ userSet, type: type.key, action: action.key, resourceSet })
-}
-
-/** The key of a rule, from the names in its change. */
-export function keyOfNamedRule({ userSet, type, action, resourceSet }: RuleChange): string {
+function keyOfNamedRule({ userSet, type, action, resourceSet }: RuleChange): string {
   const key = [userSet, type, action, resourceSet].join('-')
   if (key.length <= CONDITION_SET_KEY_LENGTH_MAX) return key
   const hash = createHash('sha256').update(key).digest('hex').slice(0, HASH_LENGTH)

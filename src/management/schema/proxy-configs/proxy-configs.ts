@@ -5,9 +5,9 @@
  */
 import { Warned } from '#management/operations/answer-marks.ts'
 import {
-  presentScope,
-  presentTimes,
+  presentIdentity,
   type ReadContext,
+  type Scoped,
   type SealingContext,
   type WriteContext,
 } from '#management/drafts/context.ts'
@@ -139,12 +139,9 @@ function requireProxyConfig(records: RecordReader, reference: string): ProxyConf
   return config
 }
 
-function presentProxyConfig(context: ReadContext, config: ProxyConfigRecord): ProxyConfig {
+export function presentProxyConfig({ scope }: Scoped, config: ProxyConfigRecord): ProxyConfig {
   return {
-    id: config.id,
-    key: config.key,
-    ...presentScope(context.scope),
-    ...presentTimes(config),
+    ...presentIdentity(scope, config),
     name: config.name,
     auth_mechanism: config.authMechanism,
     mapping_rules: config.mappingRules.map(presentMappingRule),
