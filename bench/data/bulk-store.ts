@@ -11,6 +11,7 @@ import { TimeOrderedIds } from '#composition/process/time-ordered-ids.ts'
 import { recordFrom } from '#entities/entity.ts'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
 import type { RoleRecord, TypeRecord } from '#entities/records.ts'
+import { TENANT } from '#entities/tenant.ts'
 import { USER } from '#entities/user.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
@@ -83,8 +84,7 @@ export function roleRecord(key: string, typeId: string | null): RoleRecord {
 }
 
 export function tenantRecord(key: string) {
-  const parts = { name: key, description: null, attributes: null }
-  return { kind: 'tenant', id: newId(), key, ...parts, ...times } as const
+  return { kind: 'tenant', id: newId(), key, ...recordFrom(TENANT, { name: key }), ...times } as const
 }
 
 export function userRecord(key: string) {

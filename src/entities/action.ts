@@ -5,7 +5,6 @@ import {
   AttributeMap,
   environmentPath,
   Name,
-  nullable,
   optional,
   pagingQuery,
   Reference,
@@ -15,13 +14,19 @@ import {
   timeFields,
   Uuid,
 } from '#model/wire/building-blocks.ts'
+import { nullableField, requiredField, schemasOf } from './entity.ts'
 
-const describingFields = { description: optional(Text), attributes: optional(AttributeMap) }
+/** Declared fields of actions. Action groups have the same fields. */
+export const ACTION = {
+  name: requiredField('name', Name),
+  description: nullableField('description', Text),
+  attributes: nullableField('attributes', AttributeMap),
+}
 
-export const ActionCreate = Type.Object({ key: ShortKey, name: Name, ...describingFields })
+export const ActionCreate = Type.Object({ key: ShortKey, ...schemasOf(ACTION, 'create') })
 export type ActionCreate = Static<typeof ActionCreate>
 
-export const ActionUpdate = Type.Object({ name: Type.Optional(Name), ...describingFields })
+export const ActionUpdate = Type.Object(schemasOf(ACTION, 'update'))
 export type ActionUpdate = Static<typeof ActionUpdate>
 
 const readFields = {
@@ -29,9 +34,7 @@ const readFields = {
   key: ShortKey,
   ...scopeFields,
   ...timeFields,
-  name: Name,
-  description: nullable(Text),
-  attributes: nullable(AttributeMap),
+  ...schemasOf(ACTION, 'shown'),
   resource_id: Uuid,
 }
 
@@ -44,15 +47,13 @@ export type Action = Static<typeof Action>
 
 export const ActionGroupCreate = Type.Object({
   key: ShortKey,
-  name: Name,
-  ...describingFields,
+  ...schemasOf(ACTION, 'create'),
   actions: optional(Type.Array(Reference)),
 })
 export type ActionGroupCreate = Static<typeof ActionGroupCreate>
 
 export const ActionGroupUpdate = Type.Object({
-  name: Type.Optional(Name),
-  ...describingFields,
+  ...schemasOf(ACTION, 'update'),
   actions: optional(Type.Array(Reference)),
 })
 export type ActionGroupUpdate = Static<typeof ActionGroupUpdate>

@@ -6,8 +6,6 @@
 import { Type, type Static } from 'typebox'
 import {
   environmentPath,
-  nullable,
-  optional,
   pagingQuery,
   Reference,
   scopeFields,
@@ -16,6 +14,7 @@ import {
   timeFields,
   Uuid,
 } from '#model/wire/building-blocks.ts'
+import { nullableField, requiredField, schemasOf } from './entity.ts'
 
 export const AttributeType = Type.Enum([
   'bool',
@@ -29,17 +28,16 @@ export const AttributeType = Type.Enum([
 ] as const)
 export type AttributeType = Static<typeof AttributeType>
 
-export const AttributeCreate = Type.Object({
-  key: ShortKey,
-  type: AttributeType,
-  description: optional(Text),
-})
+/** Declared fields of attributes. */
+export const ATTRIBUTE = {
+  type: requiredField('type', AttributeType),
+  description: nullableField('description', Text),
+}
+
+export const AttributeCreate = Type.Object({ key: ShortKey, ...schemasOf(ATTRIBUTE, 'create') })
 export type AttributeCreate = Static<typeof AttributeCreate>
 
-export const AttributeUpdate = Type.Object({
-  type: Type.Optional(AttributeType),
-  description: optional(Text),
-})
+export const AttributeUpdate = Type.Object(schemasOf(ATTRIBUTE, 'update'))
 export type AttributeUpdate = Static<typeof AttributeUpdate>
 
 export const Attribute = Type.Object({
@@ -47,8 +45,7 @@ export const Attribute = Type.Object({
   key: ShortKey,
   ...scopeFields,
   ...timeFields,
-  type: AttributeType,
-  description: nullable(Text),
+  ...schemasOf(ATTRIBUTE, 'shown'),
   resource_id: Uuid,
   resource_key: ShortKey,
   built_in: Type.Boolean(),

@@ -7,7 +7,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { AttributeMap, nullable, optional } from '#model/wire/building-blocks.ts'
 
 /** A field. Its name on the wire is its name in the declaration. */
-export interface Field {
+export interface DeclaredField {
   /** Name in records. */
   readonly record: string
   /** Schema in requests that create an entity. */
@@ -28,8 +28,11 @@ export interface Field {
   readonly isSearched: boolean
 }
 
-/** Fields in stored order. A new field is the last one and nullable, because older rows do not contain it. */
-export type Fields = Readonly<Record<string, Field>>
+/**
+ * Declared fields in stored order. A new field is the last one and nullable, because older rows do not
+ * contain it.
+ */
+export type DeclaredFields = Readonly<Record<string, DeclaredField>>
 
 interface Options<Sent, File> {
   /** Schema of the value in requests, if it differs from that in responses. */
@@ -71,12 +74,12 @@ export function nullableField<
 }
 
 /** A field that has this value if it is not specified. */
-export function defaultedField<const Name extends string, Value extends TSchema>(
-  record: Name,
-  value: Value,
-  absent: Static<Value>,
-) {
-  const [sent, known] = [optional(value), Type.Optional(value)]
+export function defaultedField<
+  const Name extends string,
+  Value extends TSchema,
+  Sent extends TSchema = Value,
+>(record: Name, value: Value, absent: Static<Value>, options: Pick<Options<Sent, never>, 'sent'> = {}) {
+  const [sent, known] = [optional((options.sent ?? value) as Sent), Type.Optional(value)]
   const schemas = { create: sent, update: sent, shown: value, line: known, file: known }
   return { record, ...schemas, absent, isJson: isJson(value), isSearched: false }
 }
@@ -86,40 +89,43 @@ function isJson(value: TSchema): boolean {
 }
 
 /** The schemas of the fields in bodies of this purpose. */
-export function schemasOf<D extends Fields, Purpose extends 'create' | 'update' | 'shown' | 'line' | 'file'>(
-  fields: D,
-  purpose: Purpose,
-) {
+export function schemasOf<
+  D extends DeclaredFields,
+  Purpose extends 'create' | 'update' | 'shown' | 'line' | 'file',
+>(fields: D, purpose: Purpose) {
   const schemas = Object.entries(fields).map(([name, field]) => [name, field[purpose]])
   return Object.fromEntries(schemas) as { [Name in keyof D]: D[Name][Purpose] }
 }
 
 /** The fields in records. */
-export type RecordFields<D extends Fields> = {
-  readonly [Name in keyof D as D[Name]['record']]: Static<D[Name]['shown']>
+export type RecordFields<D extends DeclaredFields> = {
+  readonly [Name in keyof D as D[Name]['record']]: Unchanging<Static<D[Name]['shown']>>
 }
+type Unchanging<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value
 
 /** The fields in responses and change events. */
-export type ShownFields<D extends Fields> = { [Name in keyof D]: Static<D[Name]['shown']> }
+export type ShownFields<D extends DeclaredFields> = { [Name in keyof D]: Static<D[Name]['shown']> }
 
 /** The fields in a body that creates or changes an entity, or in a line of an export. */
-type SentFields<D extends Fields> = { readonly [Name in keyof D]?: Static<D[Name]['create']> | undefined }
+type SentFields<D extends DeclaredFields> = {
+  readonly [Name in keyof D]?: Static<D[Name]['create']> | undefined
+}
 
 type Values = Readonly<Record<string, unknown>>
 
 /** The names of the fields in records, in stored order. */
-export function recordNames<D extends Fields>(fields: D): (keyof RecordFields<D>)[] {
+export function recordNames<D extends DeclaredFields>(fields: D): (keyof RecordFields<D>)[] {
   return Object.values(fields).map(({ record }) => record) as (keyof RecordFields<D>)[]
 }
 
-export function presented<D extends Fields>(fields: D, record: RecordFields<D>): ShownFields<D> {
+export function presented<D extends DeclaredFields>(fields: D, record: RecordFields<D>): ShownFields<D> {
   const body: Record<string, unknown> = {}
   for (const name in fields) body[name] = (record as Values)[fields[name]!.record]
   return body as ShownFields<D>
 }
 
 /** The fields of a new record. The body has been validated, so it contains the required fields. */
-export function recordFrom<D extends Fields>(fields: D, body: SentFields<D>): RecordFields<D> {
+export function recordFrom<D extends DeclaredFields>(fields: D, body: SentFields<D>): RecordFields<D> {
   const record: Record<string, unknown> = {}
   for (const name in fields) {
     const { record: stored, absent } = fields[name]!
@@ -129,7 +135,7 @@ export function recordFrom<D extends Fields>(fields: D, body: SentFields<D>): Re
 }
 
 /** The fields of a changed record. A field in the body replaces the whole old value; null clears it. */
-export function updated<D extends Fields>(
+export function updated<D extends DeclaredFields>(
   fields: D,
   record: RecordFields<D>,
   body: SentFields<D>,
@@ -143,7 +149,7 @@ export function updated<D extends Fields>(
 }
 
 /** The texts that searches examine: the key and the searched fields. */
-export function searchedTexts<D extends Fields>(
+export function searchedTexts<D extends DeclaredFields>(
   fields: D,
   record: RecordFields<D> & { readonly key: string },
 ): (string | null)[] {
@@ -159,7 +165,7 @@ export function searchedTexts<D extends Fields>(
  * Returns a function that converts a stored record to the members of a line of an export. In the stored form,
  * values of callers are JSON text already.
  */
-export function lineWriter(fields: Fields): (stored: object) => string {
+export function lineWriter(fields: DeclaredFields): (stored: object) => string {
   const members = Object.entries(fields).map(([name, { record, isJson: isText }], index) => ({
     head: `${index === 0 ? '' : ','}"${name}":`,
     record,

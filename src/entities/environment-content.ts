@@ -23,11 +23,14 @@ import {
   Text,
   Timestamp,
 } from '#model/wire/building-blocks.ts'
+import { ACTION } from './action.ts'
 import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
 import { AuthMechanism, MappingRuleStored } from './proxy-config.ts'
 import { AttributeBlock, ResourceReplace } from './resource.ts'
 import { schemasOf } from './entity.ts'
+import { RELATION } from './relation.ts'
 import { DerivationBlock, DerivationCreate, RoleBlock } from './role.ts'
+import { TENANT } from './tenant.ts'
 import { USER } from './user.ts'
 
 /**
@@ -107,21 +110,14 @@ const resourceParts = {
   relation_details: Type.Optional(
     Type.Record(
       ShortKey,
-      Type.Object({ name: Name, description: optional(Text), group_use: optional(GroupRelationUse) }),
+      Type.Object({ ...schemasOf(RELATION, 'line'), group_use: optional(GroupRelationUse) }),
       { additionalProperties: false },
     ),
   ),
   action_groups: Type.Optional(
-    Type.Record(
-      ShortKey,
-      Type.Object({
-        name: Name,
-        description: optional(Text),
-        attributes: optional(AttributeMap),
-        actions: Type.Array(ShortKey),
-      }),
-      { additionalProperties: false },
-    ),
+    Type.Record(ShortKey, Type.Object({ ...schemasOf(ACTION, 'line'), actions: Type.Array(ShortKey) }), {
+      additionalProperties: false,
+    }),
   ),
 }
 export const RESOURCE_PARTS = Object.keys(resourceParts) as (keyof typeof resourceParts)[]
@@ -190,9 +186,7 @@ export type ContentProxyConfig = Static<typeof ContentProxyConfig>
 export const ContentTenant = Type.Object({
   kind: Type.Literal('tenant'),
   key: ShortKey,
-  name: Name,
-  description: optional(Text),
-  attributes: optional(AttributeMap),
+  ...schemasOf(TENANT, 'line'),
   ...times,
 })
 export type ContentTenant = Static<typeof ContentTenant>

@@ -20,9 +20,10 @@ import {
 } from '#model/wire/building-blocks.ts'
 import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
 import { AnyText, QualifiedKey } from './key-forms.ts'
-import { ActionBlock, AttributeBlock } from './resource.ts'
+import { ActionBlock, AttributeBlock, RESOURCE } from './resource.ts'
 import { DerivationCondition, DerivationCreate } from './role.ts'
 import { schemasOf } from './entity.ts'
+import { TENANT } from './tenant.ts'
 import { USER } from './user.ts'
 
 /** A map whose keys the author of the file chooses. An entry without a body can be empty. */
@@ -71,10 +72,7 @@ export type ModelRole = Static<typeof ModelRole>
 
 const ModelResource = Type.Object(
   {
-    name: Type.Optional(Name),
-    urn: optional(Text),
-    description: optional(Text),
-    type_attributes: optional(AttributeMap),
+    ...schemasOf(RESOURCE, 'file'),
     actions: Type.Optional(
       Type.Union([Type.Array(ShortKey), mapOf(orEmpty(ModelAction))], {
         description: 'Actions: their keys, or a map from keys to names and descriptions.',
@@ -128,10 +126,7 @@ const ModelRule = Type.Object(
 
 const HeldRole = Type.String({ pattern: '^[^:]+:.+#[^#]+$', description: '`type:key#role`.' })
 
-const ModelTenant = Type.Object(
-  { name: Type.Optional(Name), description: optional(Text), attributes: optional(AttributeMap) },
-  closed,
-)
+const ModelTenant = Type.Object(schemasOf(TENANT, 'file'), closed)
 const ModelUser = Type.Object(schemasOf(USER, 'file'), closed)
 const ModelInstance = Type.Object(
   { tenant: Type.Optional(ShortKey), attributes: Type.Optional(AttributeMap) },

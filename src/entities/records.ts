@@ -5,9 +5,14 @@
  */
 import type { Attributes, RuleSide } from '#model/change.ts'
 import type { MappingMethod } from '#model/mapping-urls.ts'
-import type { AttributeType } from './attribute.ts'
+import type { ACTION } from './action.ts'
+import type { ATTRIBUTE } from './attribute.ts'
 import type { RecordFields } from './entity.ts'
 import type { AuthMechanism } from './proxy-config.ts'
+import type { RELATION } from './relation.ts'
+import type { RESOURCE } from './resource.ts'
+import type { ROLE } from './role.ts'
+import type { TENANT } from './tenant.ts'
 import type { USER } from './user.ts'
 
 /** Time in milliseconds since 1970. */
@@ -21,46 +26,34 @@ interface Dated {
   readonly updatedAt: Instant
 }
 
-export interface ActionRecord extends Dated {
+export interface ActionRecord extends Dated, RecordFields<typeof ACTION> {
   readonly id: string
   readonly key: string
-  readonly name: string
-  readonly description: string | null
-  readonly attributes: Attributes | null
 }
 
 /** A name for several actions of a resource type. Decisions do not use action groups. */
-export interface ActionGroupRecord extends Dated {
+export interface ActionGroupRecord extends Dated, RecordFields<typeof ACTION> {
   readonly id: string
   readonly key: string
-  readonly name: string
-  readonly description: string | null
-  readonly attributes: Attributes | null
   /** Keys of actions of the type. If an action is removed, it is also removed here. */
   readonly actions: readonly string[]
 }
 
-export interface AttributeRecord extends Dated {
+export interface AttributeRecord extends Dated, RecordFields<typeof ATTRIBUTE> {
   readonly id: string
   readonly key: string
-  readonly type: AttributeType
-  readonly description: string | null
 }
 
 /**
  * A resource type. The record contains the type's actions, action groups and attributes, because there are
  * only a few of them.
  */
-export interface TypeRecord extends Dated {
+export interface TypeRecord extends Dated, RecordFields<typeof RESOURCE> {
   readonly kind: 'type'
   readonly id: string
   readonly key: string
-  readonly name: string
-  readonly urn: string | null
-  readonly description: string | null
   readonly actions: readonly ActionRecord[]
   readonly attributes: readonly AttributeRecord[]
-  readonly typeAttributes: Attributes | null
   readonly actionGroups: readonly ActionGroupRecord[]
 }
 
@@ -82,18 +75,13 @@ export interface GrantedToRecord {
   readonly entries: readonly DerivationRecord[]
 }
 
-export interface RoleRecord extends Dated {
+/** A role. Permissions are `type:action` for a tenant role, and only the action for a resource role. */
+export interface RoleRecord extends Dated, RecordFields<typeof ROLE> {
   readonly kind: 'role'
   readonly id: string
   /** Id of the resource type to which the role belongs; `null` for a tenant role. */
   readonly typeId: string | null
   readonly key: string
-  readonly name: string
-  readonly description: string | null
-  /** Permissions: `type:action` for a tenant role, and only the action for a resource role. */
-  readonly permissions: readonly string[]
-  readonly extends: readonly string[]
-  readonly attributes: Attributes | null
   readonly grantedTo: GrantedToRecord
 }
 
@@ -104,14 +92,12 @@ export interface RoleRecord extends Dated {
  */
 export type GroupUse = { readonly use: 'grant'; readonly role: string } | { readonly use: 'nesting' }
 
-export interface RelationRecord extends Dated {
+export interface RelationRecord extends Dated, RecordFields<typeof RELATION> {
   readonly kind: 'relation'
   readonly id: string
   /** Id of the object type, which defines the relation. */
   readonly typeId: string
   readonly key: string
-  readonly name: string
-  readonly description: string | null
   readonly subjectTypeId: string
   readonly groupUse: GroupUse | null
   /**
@@ -121,13 +107,10 @@ export interface RelationRecord extends Dated {
   readonly retiring: boolean
 }
 
-export interface TenantRecord extends Dated {
+export interface TenantRecord extends Dated, RecordFields<typeof TENANT> {
   readonly kind: 'tenant'
   readonly id: string
   readonly key: string
-  readonly name: string
-  readonly description: string | null
-  readonly attributes: Attributes | null
 }
 
 export interface UserRecord extends Dated, RecordFields<typeof USER> {

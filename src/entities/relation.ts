@@ -7,8 +7,6 @@ import {
   envelope,
   environmentPath,
   Name,
-  nullable,
-  optional,
   pagingQuery,
   Reference,
   scopeFields,
@@ -17,11 +15,17 @@ import {
   timeFields,
   Uuid,
 } from '#model/wire/building-blocks.ts'
+import { nullableField, requiredField, schemasOf } from './entity.ts'
+
+/** Declared fields of relations. */
+export const RELATION = {
+  name: requiredField('name', Name),
+  description: nullableField('description', Text),
+}
 
 export const RelationCreate = Type.Object({
   key: ShortKey,
-  name: Name,
-  description: optional(Text),
+  ...schemasOf(RELATION, 'create'),
   subject_resource: Reference,
 })
 export type RelationCreate = Static<typeof RelationCreate>
@@ -31,8 +35,7 @@ export const Relation = Type.Object({
   key: ShortKey,
   ...scopeFields,
   ...timeFields,
-  name: Name,
-  description: nullable(Text),
+  ...schemasOf(RELATION, 'shown'),
   subject_resource: ShortKey,
   subject_resource_id: Uuid,
   object_resource: ShortKey,

@@ -4,7 +4,7 @@
  */
 import { Type, type Static } from 'typebox'
 import { PARTS_PER_BODY_MAX } from '#model/limits.ts'
-import { AttributeType } from './attribute.ts'
+import { ATTRIBUTE } from './attribute.ts'
 import {
   AttributeFilters,
   AttributeMap,
@@ -24,19 +24,22 @@ import {
   TotalCountFlag,
   Uuid,
 } from '#model/wire/building-blocks.ts'
+import { ACTION } from './action.ts'
+import { nullableField, requiredField, schemasOf } from './entity.ts'
 import { ResourceRole, RoleBlock } from './role.ts'
 
-export const ActionBlock = Type.Object({
-  name: optional(Name),
-  description: optional(Text),
-  attributes: optional(AttributeMap),
-})
+/** Declared fields of resource types, except their parts. */
+export const RESOURCE = {
+  name: requiredField('name', Name),
+  urn: nullableField('urn', Text),
+  description: nullableField('description', Text),
+  type_attributes: nullableField('typeAttributes', AttributeMap),
+}
+
+export const ActionBlock = Type.Object({ ...schemasOf(ACTION, 'create'), name: optional(Name) })
 export type ActionBlock = Static<typeof ActionBlock>
 
-export const AttributeBlock = Type.Object({
-  type: AttributeType,
-  description: optional(Text),
-})
+export const AttributeBlock = Type.Object(schemasOf(ATTRIBUTE, 'create'))
 export type AttributeBlock = Static<typeof AttributeBlock>
 
 /**
@@ -46,25 +49,19 @@ const keyedOptions = { additionalProperties: false, maxProperties: PARTS_PER_BOD
 const keyed = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema) =>
   Type.Record(ShortKey, schema, keyedOptions)
 
+const { name, ...described } = schemasOf(RESOURCE, 'create')
 const describingFields = {
-  urn: optional(Text),
-  description: optional(Text),
-  type_attributes: optional(AttributeMap),
+  ...described,
   attributes: optional(keyed(AttributeBlock)),
   roles: optional(keyed(RoleBlock)),
   relations: optional(keyed(Reference)),
 }
 
 /** Body of a request that replaces a resource type. Members that it omits become empty. */
-export const ResourceReplace = Type.Object({ name: Name, actions: keyed(ActionBlock), ...describingFields })
+export const ResourceReplace = Type.Object({ name, actions: keyed(ActionBlock), ...describingFields })
 export type ResourceReplace = Static<typeof ResourceReplace>
 
-export const ResourceCreate = Type.Object({
-  key: ShortKey,
-  name: Name,
-  actions: keyed(ActionBlock),
-  ...describingFields,
-})
+export const ResourceCreate = Type.Object({ key: ShortKey, ...ResourceReplace.properties })
 export type ResourceCreate = Static<typeof ResourceCreate>
 
 /**
@@ -92,28 +89,22 @@ export const ResourceUpdate = Type.Object({
 })
 export type ResourceUpdate = Static<typeof ResourceUpdate>
 
+const { type_attributes, ...shown } = schemasOf(RESOURCE, 'shown')
+
 export const Resource = Type.Object({
   id: Uuid,
   key: ShortKey,
   ...scopeFields,
   ...timeFields,
-  name: Name,
-  urn: nullable(Text),
-  description: nullable(Text),
+  ...shown,
   actions: Type.Record(
     Type.String(),
-    Type.Object({
-      id: Uuid,
-      key: ShortKey,
-      name: Name,
-      description: nullable(Text),
-      attributes: nullable(AttributeMap),
-    }),
+    Type.Object({ id: Uuid, key: ShortKey, ...schemasOf(ACTION, 'shown') }),
   ),
-  type_attributes: nullable(AttributeMap),
+  type_attributes,
   attributes: Type.Record(
     Type.String(),
-    Type.Object({ id: Uuid, key: ShortKey, type: AttributeType, description: nullable(Text) }),
+    Type.Object({ id: Uuid, key: ShortKey, ...schemasOf(ATTRIBUTE, 'shown') }),
   ),
   roles: Type.Record(Type.String(), ResourceRole),
   relations: Type.Record(

@@ -7,7 +7,6 @@ import {
   envelope,
   environmentPath,
   Name,
-  nullable,
   NULL_HINT,
   optional,
   pagingQuery,
@@ -20,6 +19,7 @@ import {
   TotalCountFlag,
   Uuid,
 } from '#model/wire/building-blocks.ts'
+import { defaultedField, nullableField, requiredField, schemasOf } from './entity.ts'
 
 export const DerivationCondition = Type.Object({
   no_direct_roles_on_object: Type.Optional(Type.Boolean({ default: false })),
@@ -59,22 +59,27 @@ const Permissions = Type.Array(Type.String(), {
   description: '`resource:action`. For a resource role, the action alone is also accepted.',
 })
 
-const roleFields = {
-  description: optional(Text),
-  permissions: optional(Permissions),
-  attributes: optional(AttributeMap),
-  extends: optional(Type.Array(Reference, { maxItems: PARTS_PER_BODY_MAX })),
-  granted_to: optional(DerivationBlock),
+/** Declared fields of roles. */
+export const ROLE = {
+  name: requiredField('name', Name, { isSearched: true }),
+  description: nullableField('description', Text),
+  permissions: defaultedField('permissions', Type.Array(Type.String()), [], { sent: Permissions }),
+  attributes: nullableField('attributes', AttributeMap),
+  extends: defaultedField('extends', Type.Array(ShortKey), [], {
+    sent: Type.Array(Reference, { maxItems: PARTS_PER_BODY_MAX }),
+  }),
 }
 
+const roleFields = { ...schemasOf(ROLE, 'create'), granted_to: optional(DerivationBlock) }
+
 /** A role within the body that creates its resource type. */
-export const RoleBlock = Type.Object({ name: Name, ...roleFields })
+export const RoleBlock = Type.Object(roleFields)
 export type RoleBlock = Static<typeof RoleBlock>
 
-export const RoleCreate = Type.Object({ key: ShortKey, name: Name, ...roleFields })
+export const RoleCreate = Type.Object({ key: ShortKey, ...roleFields })
 export type RoleCreate = Static<typeof RoleCreate>
 
-export const RoleUpdate = Type.Object({ name: Type.Optional(Name), ...roleFields })
+export const RoleUpdate = Type.Object({ ...schemasOf(ROLE, 'update'), granted_to: optional(DerivationBlock) })
 export type RoleUpdate = Static<typeof RoleUpdate>
 
 /**
@@ -101,10 +106,9 @@ export type PermissionList = Static<typeof PermissionList>
  * are tenant roles.
  */
 export const BulkRoles = Type.Object({
-  operations: Type.Array(
-    Type.Object({ key: ShortKey, name: Name, ...roleFields, resource: optional(Reference) }),
-    { maxItems: BULK_ELEMENTS_MAX },
-  ),
+  operations: Type.Array(Type.Object({ key: ShortKey, ...roleFields, resource: optional(Reference) }), {
+    maxItems: BULK_ELEMENTS_MAX,
+  }),
 })
 export type BulkRoles = Static<typeof BulkRoles>
 
@@ -120,11 +124,7 @@ const roleReadFields = {
   key: ShortKey,
   ...scopeFields,
   ...timeFields,
-  name: Name,
-  description: nullable(Text),
-  permissions: Type.Array(Type.String()),
-  attributes: nullable(AttributeMap),
-  extends: Type.Array(ShortKey),
+  ...schemasOf(ROLE, 'shown'),
 }
 
 const grantedTo = <Entry extends TSchema>(entry: Entry) =>

@@ -8,7 +8,6 @@ import {
   environmentPath,
   Name,
   nullable,
-  optional,
   pagingQuery,
   Reference,
   scopeFields,
@@ -20,13 +19,16 @@ import {
   TotalCountFlag,
   Uuid,
 } from '#model/wire/building-blocks.ts'
+import { nullableField, requiredField, schemasOf } from './entity.ts'
 
-export const TenantCreate = Type.Object({
-  key: ShortKey,
-  name: Name,
-  description: optional(Text),
-  attributes: optional(AttributeMap),
-})
+/** Declared fields of tenants. Attributes are null if they were never set (native.md 0.12). */
+export const TENANT = {
+  name: requiredField('name', Name, { isSearched: true }),
+  description: nullableField('description', Text),
+  attributes: nullableField('attributes', AttributeMap),
+}
+
+export const TenantCreate = Type.Object({ key: ShortKey, ...schemasOf(TENANT, 'create') })
 export type TenantCreate = Static<typeof TenantCreate>
 
 export const Tenant = Type.Object({
@@ -34,10 +36,7 @@ export const Tenant = Type.Object({
   key: ShortKey,
   ...scopeFields,
   ...timeFields,
-  name: Name,
-  description: nullable(Text),
-  /** Attributes; `null` if they were never set (native.md 0.12). */
-  attributes: nullable(AttributeMap),
+  ...schemasOf(TENANT, 'shown'),
   last_action_at: Timestamp,
 })
 export type Tenant = Static<typeof Tenant>
@@ -50,11 +49,7 @@ export const TenantDetails = Type.Object({
   attributes: nullable(AttributeMap),
 })
 
-export const TenantUpdate = Type.Object({
-  name: Type.Optional(Name),
-  description: optional(Text),
-  attributes: optional(AttributeMap),
-})
+export const TenantUpdate = Type.Object(schemasOf(TENANT, 'update'))
 export type TenantUpdate = Static<typeof TenantUpdate>
 
 /** List of tenants. It has an envelope only if the client requests the total (native.md B.1). */

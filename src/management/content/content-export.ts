@@ -5,7 +5,9 @@
  *
  * It reads the rows twice and keeps a table from id to key of every user and instance: O(rows).
  */
-import { lineWriter } from '#entities/entity.ts'
+import { ACTION } from '#entities/action.ts'
+import { ATTRIBUTE } from '#entities/attribute.ts'
+import { lineWriter, presented } from '#entities/entity.ts'
 import { presentInstant } from '#management/drafts/context.ts'
 import { type DeadIds, isDead, pendingDeadIds } from '#store/keyspace/dead-ids.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
@@ -22,6 +24,7 @@ import {
   type ContentResource,
   RESOURCE_PARTS,
 } from '#entities/environment-content.ts'
+import { TENANT } from '#entities/tenant.ts'
 import { USER } from '#entities/user.ts'
 import { IdTable } from '#replica/id-table.ts'
 import { idBytes, lists } from '#store/keyspace/keyspace.ts'
@@ -111,7 +114,7 @@ class ContentOf {
     for (const kind of CARRIER_KINDS) {
       const attributes = builtIn.find(({ key }) => key === CARRIER_OF[kind])?.attributes ?? []
       if (attributes.length === 0) continue
-      const blocks = attributes.map(({ key, type, description }) => [key, { type, description }])
+      const blocks = attributes.map(attribute => [attribute.key, presented(ATTRIBUTE, attribute)])
       yield { kind, attributes: Object.fromEntries(blocks) }
     }
     for (const type of this.#records.list('type', lists.all('type'))) {
@@ -236,9 +239,9 @@ function resourceLine({ key, body, relationTexts, actionGroups }: ExportedResour
     relation,
     { name, description, group_use: groupUse },
   ])
-  const groups = actionGroups.map(({ key: group, name, description, attributes, actions }) => [
-    group,
-    { name, description, attributes, actions },
+  const groups = actionGroups.map(group => [
+    group.key,
+    { ...presented(ACTION, group), actions: group.actions },
   ])
   return {
     kind: 'resource',
@@ -281,8 +284,7 @@ function lineBytes(line: unknown): number {
 }
 
 function tenantLine(tenant: TenantRecord): ContentLine {
-  const { key, name, description, attributes } = tenant
-  return { kind: 'tenant', key, name, description, attributes, ...timesOf(tenant) }
+  return { kind: 'tenant', key: tenant.key, ...presented(TENANT, tenant), ...timesOf(tenant) }
 }
 
 function timesOf({ createdAt, updatedAt }: { readonly createdAt: number; readonly updatedAt: number }) {

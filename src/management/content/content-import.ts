@@ -18,6 +18,7 @@ import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/te
 import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
 import type { StoredRecord } from '#entities/records.ts'
 import type { ContentKind, ContentLine } from '#entities/environment-content.ts'
+import { TENANT } from '#entities/tenant.ts'
 import { USER } from '#entities/user.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
@@ -218,8 +219,8 @@ export class ContentImport {
 
   #tenant(line: Line<'tenant'>): StoredRecord {
     const id = this.#fresh(this.#tenantIds, 'tenant', line.key)
-    const { key, name, description = null, attributes = null } = line
-    return { kind: 'tenant', id, key, name, description, attributes, ...timesOf(line, this.#options.now) }
+    const { key } = line
+    return { kind: 'tenant', id, key, ...recordFrom(TENANT, line), ...timesOf(line, this.#options.now) }
   }
 
   #user(line: Line<'user'>): StoredRecord {

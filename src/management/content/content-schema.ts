@@ -2,6 +2,9 @@
  * Converts the schema lines of an import to records. All of them are defined together by the operation that
  * copies use, on an empty draft, so that the same rules apply.
  */
+import { ACTION } from '#entities/action.ts'
+import { ATTRIBUTE } from '#entities/attribute.ts'
+import { recordFrom } from '#entities/entity.ts'
 import { presentInstant } from '#management/drafts/context.ts'
 import { Draft } from '#management/drafts/draft.ts'
 import { YIELD_ROWS, type Resumable } from '#scheduling/resumable.ts'
@@ -23,6 +26,7 @@ import {
   type ContentRule,
   RESOURCE_PARTS,
 } from '#entities/environment-content.ts'
+import { RELATION } from '#entities/relation.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { View } from '#store/view.ts'
 import { invalid, repeated, unknown } from './content-errors.ts'
@@ -222,26 +226,23 @@ function schemaOf(
     resources: resources.map(({ kind: _kind, key, relation_details = {}, action_groups = {}, ...body }) => ({
       key,
       body,
-      relationTexts: Object.entries(relation_details).map(([relation, { name, description = null }]) => ({
+      relationTexts: Object.entries(relation_details).map(([relation, details]) => ({
         key: relation,
-        name,
-        description,
+        ...recordFrom(RELATION, details),
         groupUse: null,
       })),
       actionGroups: Object.entries(action_groups).map(([group, details]) => {
         requireActions(key, group, details.actions, body.actions)
-        const { name, description = null, attributes = null, actions } = details
-        return { ...part, key: group, name, description, attributes, actions }
+        return { ...part, key: group, ...recordFrom(ACTION, details), actions: details.actions }
       }),
     })),
     tenantRoles: roles.map(({ kind: _kind, key, ...block }) => [key, block]),
     builtInTypes: builtInTypes.map(({ kind, attributes }) => ({
       key: CARRIER_OF[kind],
-      attributes: Object.entries(attributes).map(([key, { type, description = null }]) => ({
+      attributes: Object.entries(attributes).map(([key, block]) => ({
         ...part,
         key,
-        type,
-        description,
+        ...recordFrom(ATTRIBUTE, block),
       })),
     })),
   }

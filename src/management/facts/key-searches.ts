@@ -16,6 +16,7 @@ import { COMPLETIONS_DEFAULT, KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
 import type { RecordOf } from '#entities/records.ts'
 import type { KeyCompletion } from '#entities/key-completion.ts'
 import type { KeySearch, KeySearchQuery, SearchedKind } from '#entities/key-search.ts'
+import { TENANT } from '#entities/tenant.ts'
 import { USER } from '#entities/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
@@ -91,7 +92,7 @@ function textsOf(record: Searched): readonly (string | null)[] {
     case 'user':
       return searchedTexts(USER, record)
     case 'tenant':
-      return [record.key, record.name]
+      return searchedTexts(TENANT, record)
     default:
       return [record.key]
   }

@@ -1,4 +1,5 @@
 /** Operations on tenants (native.md B.6). */
+import { presented, recordFrom, searchedTexts, updated } from '#entities/entity.ts'
 import {
   presentIdentity,
   presentInstant,
@@ -14,7 +15,13 @@ import { attributeFilter, pageOfSelection, searchFilter } from '#management/pagi
 import { AuthzError } from '#model/errors.ts'
 import type { TenantRecord } from '#entities/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
-import type { Tenant, TenantCreate, TenantsQuery, TenantUpdate } from '#entities/tenant.ts'
+import {
+  type Tenant,
+  TENANT,
+  type TenantCreate,
+  type TenantsQuery,
+  type TenantUpdate,
+} from '#entities/tenant.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 
 interface TenantParams {
@@ -34,9 +41,7 @@ export function addTenant(context: WriteContext, body: TenantCreate): TenantReco
     kind: 'tenant',
     id: context.newId(),
     key: body.key,
-    name: body.name,
-    description: body.description ?? null,
-    attributes: body.attributes ?? null,
+    ...recordFrom(TENANT, body),
     createdAt: context.now,
     updatedAt: context.now,
   }
@@ -62,7 +67,7 @@ export function* listTenants(
     kind: 'tenant',
     all: lists.all('tenant'),
     filters: [
-      searchFilter(search, ({ key, name }: TenantRecord) => [key, name]),
+      searchFilter(search, (tenant: TenantRecord) => searchedTexts(TENANT, tenant)),
       attributeFilter(attributes),
     ],
     paging: input.query,
@@ -92,14 +97,7 @@ export function updateTenant(
   input: { readonly params: TenantParams; readonly body: TenantUpdate },
 ): Tenant {
   const tenant = requireTenant(context.records, input.params.tenant_id)
-  const { name, description, attributes } = input.body
-  const changed: TenantRecord = {
-    ...tenant,
-    name: name ?? tenant.name,
-    description: description === undefined ? tenant.description : description,
-    attributes: attributes === undefined ? tenant.attributes : attributes,
-    updatedAt: context.now,
-  }
+  const changed = { ...tenant, ...updated(TENANT, tenant, input.body), updatedAt: context.now }
   putTenant(context, changed)
   return presentTenant(context, changed)
 }
@@ -119,9 +117,7 @@ export function removeTenant(context: WriteContext, tenant: TenantRecord): void 
 export function presentTenant({ scope }: Scoped, tenant: TenantRecord): Tenant {
   return {
     ...presentIdentity(scope, tenant),
-    name: tenant.name,
-    description: tenant.description,
-    attributes: tenant.attributes,
+    ...presented(TENANT, tenant),
     last_action_at: presentInstant(tenant.createdAt),
   }
 }

@@ -2,18 +2,20 @@
  * Action groups: names for several actions of a resource type. They are stored for clients and do not affect
  * decisions (native.md B.4).
  */
-import {
-  presentScope,
-  presentTimes,
-  type ReadContext,
-  type WriteContext,
-} from '#management/drafts/context.ts'
+import { presentIdentity, type ReadContext, type WriteContext } from '#management/drafts/context.ts'
 import { requireType } from '#management/drafts/lookups.ts'
 import { pageOfArray } from '#management/paging/paging.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { withAttributes } from '#management/paging/selection.ts'
 import type { ActionGroupRecord, TypeRecord } from '#entities/records.ts'
-import type { ActionGroup, ActionGroupCreate, ActionGroupUpdate, ActionsQuery } from '#entities/action.ts'
+import {
+  ACTION,
+  type ActionGroup,
+  type ActionGroupCreate,
+  type ActionGroupUpdate,
+  type ActionsQuery,
+} from '#entities/action.ts'
+import { presented, recordFrom, updated } from '#entities/entity.ts'
 import { checkPartIsNew, putType, requirePart, withPart, type TypeParams } from './types.ts'
 
 interface ActionGroupParams extends TypeParams {
@@ -41,9 +43,7 @@ export function createActionGroup(
   const group: ActionGroupRecord = {
     id: context.newId(),
     key: body.key,
-    name: body.name,
-    description: body.description ?? null,
-    attributes: body.attributes ?? null,
+    ...recordFrom(ACTION, body),
     actions,
     createdAt: context.now,
     updatedAt: context.now,
@@ -66,16 +66,14 @@ export function updateActionGroup(
 ): ActionGroup {
   const { body } = input
   const { type, group } = locate(context.records, input.params)
-  const updated: ActionGroupRecord = {
+  const changed: ActionGroupRecord = {
     ...group,
-    name: body.name ?? group.name,
-    description: body.description === undefined ? group.description : body.description,
-    attributes: body.attributes === undefined ? group.attributes : body.attributes,
+    ...updated(ACTION, group, body),
     actions: body.actions === undefined ? group.actions : actionKeys(type, body.actions ?? []),
     updatedAt: context.now,
   }
-  putType(context, { ...type, actionGroups: withPart(type.actionGroups, updated), updatedAt: context.now })
-  return presentActionGroup(context, type, updated)
+  putType(context, { ...type, actionGroups: withPart(type.actionGroups, changed), updatedAt: context.now })
+  return presentActionGroup(context, type, changed)
 }
 
 export function deleteActionGroup(
@@ -104,13 +102,8 @@ function locate(records: RecordReader, params: ActionGroupParams) {
 
 function presentActionGroup(context: ReadContext, type: TypeRecord, group: ActionGroupRecord): ActionGroup {
   return {
-    id: group.id,
-    key: group.key,
-    ...presentScope(context.scope),
-    ...presentTimes(group),
-    name: group.name,
-    description: group.description,
-    attributes: group.attributes,
+    ...presentIdentity(context.scope, group),
+    ...presented(ACTION, group),
     resource_id: type.id,
     actions: [...group.actions],
   }

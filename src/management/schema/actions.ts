@@ -1,17 +1,19 @@
 /** Operations on single actions of a resource type (native.md B.4). */
-import {
-  presentScope,
-  presentTimes,
-  type ReadContext,
-  type WriteContext,
-} from '#management/drafts/context.ts'
+import { presentIdentity, type ReadContext, type WriteContext } from '#management/drafts/context.ts'
 import { requireType } from '#management/drafts/lookups.ts'
 import { pageOfArray } from '#management/paging/paging.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { withAttributes } from '#management/paging/selection.ts'
 import type { ActionRecord, TypeRecord } from '#entities/records.ts'
-import type { Action, ActionCreate, ActionsQuery, ActionUpdate } from '#entities/action.ts'
+import {
+  type Action,
+  ACTION,
+  type ActionCreate,
+  type ActionsQuery,
+  type ActionUpdate,
+} from '#entities/action.ts'
+import { presented, recordFrom, updated } from '#entities/entity.ts'
 import { removeActions } from './schema-removals.ts'
 import { checkPartIsNew, putType, requirePart, withPart, type TypeParams } from './types.ts'
 
@@ -39,9 +41,7 @@ export function createAction(
   const action: ActionRecord = {
     id: context.newId(),
     key: body.key,
-    name: body.name,
-    description: body.description ?? null,
-    attributes: body.attributes ?? null,
+    ...recordFrom(ACTION, body),
     createdAt: context.now,
     updatedAt: context.now,
   }
@@ -60,15 +60,9 @@ export function updateAction(
 ): Action {
   const { body } = input
   const { type, action } = locate(context.records, input.params)
-  const updated: ActionRecord = {
-    ...action,
-    name: body.name ?? action.name,
-    description: body.description === undefined ? action.description : body.description,
-    attributes: body.attributes === undefined ? action.attributes : body.attributes,
-    updatedAt: context.now,
-  }
-  putType(context, { ...type, actions: withPart(type.actions, updated), updatedAt: context.now })
-  return presentAction(context, type, updated)
+  const changed = { ...action, ...updated(ACTION, action, body), updatedAt: context.now }
+  putType(context, { ...type, actions: withPart(type.actions, changed), updatedAt: context.now })
+  return presentAction(context, type, changed)
 }
 
 export function* deleteAction(
@@ -86,13 +80,8 @@ function locate(records: RecordReader, params: ActionParams) {
 
 function presentAction(context: ReadContext, type: TypeRecord, action: ActionRecord): Action {
   return {
-    id: action.id,
-    key: action.key,
-    ...presentScope(context.scope),
-    ...presentTimes(action),
-    name: action.name,
-    description: action.description,
-    attributes: action.attributes,
+    ...presentIdentity(context.scope, action),
+    ...presented(ACTION, action),
     resource_id: type.id,
     permission_name: `${type.key}:${action.key}`,
   }

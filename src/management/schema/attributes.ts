@@ -2,16 +2,12 @@
  * Attributes that a resource type declares, and those of users and tenants, which built-in types declare
  * (native.md B.4; conditions.md 1.1).
  */
-import {
-  presentScope,
-  presentTimes,
-  type ReadContext,
-  type WriteContext,
-} from '#management/drafts/context.ts'
+import { presentIdentity, type ReadContext, type WriteContext } from '#management/drafts/context.ts'
 import { pageOfArray } from '#management/paging/paging.ts'
 import { isBuiltInTypeKey, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import type { AttributeRecord, TypeRecord } from '#entities/records.ts'
-import type { Attribute, AttributeCreate, AttributeUpdate } from '#entities/attribute.ts'
+import { type Attribute, ATTRIBUTE, type AttributeCreate, type AttributeUpdate } from '#entities/attribute.ts'
+import { presented, recordFrom, updated } from '#entities/entity.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import {
   checkAttributeNames,
@@ -72,8 +68,7 @@ function addAttribute(context: WriteContext, carrier: string, body: AttributeCre
   const attribute: AttributeRecord = {
     id: context.newId(),
     key: body.key,
-    type: body.type,
-    description: body.description ?? null,
+    ...recordFrom(ATTRIBUTE, body),
     createdAt: context.now,
     updatedAt: context.now,
   }
@@ -92,14 +87,9 @@ export function updateAttribute(
 ): Attribute {
   const { body } = input
   const { type, attribute } = locate(context, input.params)
-  const updated: AttributeRecord = {
-    ...attribute,
-    type: body.type ?? attribute.type,
-    description: body.description === undefined ? attribute.description : body.description,
-    updatedAt: context.now,
-  }
-  putType(context, { ...type, attributes: withPart(type.attributes, updated), updatedAt: context.now })
-  return presentAttribute(context, type, updated)
+  const changed = { ...attribute, ...updated(ATTRIBUTE, attribute, body), updatedAt: context.now }
+  putType(context, { ...type, attributes: withPart(type.attributes, changed), updatedAt: context.now })
+  return presentAttribute(context, type, changed)
 }
 
 export function deleteAttribute(context: WriteContext, input: { readonly params: AttributeParams }): void {
@@ -116,12 +106,8 @@ function locate(context: ReadContext, params: AttributeParams) {
 
 function presentAttribute(context: ReadContext, type: TypeRecord, attribute: AttributeRecord): Attribute {
   return {
-    id: attribute.id,
-    key: attribute.key,
-    ...presentScope(context.scope),
-    ...presentTimes(attribute),
-    type: attribute.type,
-    description: attribute.description,
+    ...presentIdentity(context.scope, attribute),
+    ...presented(ATTRIBUTE, attribute),
     resource_id: type.id,
     resource_key: type.key,
     built_in: isBuiltInTypeKey(type.key),

@@ -1,4 +1,5 @@
 /** Relations: defined on the object type, with the type of their subjects (native.md B.4, C.1). */
+import { presented, type RecordFields } from '#entities/entity.ts'
 import {
   presentIdentity,
   type ReadContext,
@@ -8,14 +9,12 @@ import {
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { GroupUse, RelationRecord, TypeRecord } from '#entities/records.ts'
-import type { Relation } from '#entities/relation.ts'
+import { type Relation, RELATION } from '#entities/relation.ts'
 
-interface NewRelation {
+interface NewRelation extends RecordFields<typeof RELATION> {
   readonly objectType: TypeRecord
   readonly subjectType: TypeRecord
   readonly key: string
-  readonly name: string
-  readonly description: string | null
   readonly groupUse: GroupUse | null
 }
 
@@ -84,8 +83,7 @@ export function presentRelationFields(
 ): Relation {
   return {
     ...presentIdentity(scope, record),
-    name: record.name,
-    description: record.description,
+    ...presented(RELATION, record),
     subject_resource: subject,
     subject_resource_id: record.subjectTypeId,
     object_resource: object,

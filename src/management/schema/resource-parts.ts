@@ -2,6 +2,9 @@
  * Converts actions and attributes in a resource's body to records. Existing parts keep their ids (native.md
  * B.4).
  */
+import { ACTION } from '#entities/action.ts'
+import { ATTRIBUTE } from '#entities/attribute.ts'
+import { recordFrom } from '#entities/entity.ts'
 import type { WriteContext } from '#management/drafts/context.ts'
 import type { ActionRecord, AttributeRecord } from '#entities/records.ts'
 import type { ActionBlock, AttributeBlock } from '#entities/resource.ts'
@@ -14,9 +17,7 @@ export function actionsOf(
 ): ActionRecord[] {
   return merged(context, existing, blocks, (key, block) => ({
     key,
-    name: block.name ?? key,
-    description: block.description ?? null,
-    attributes: block.attributes ?? null,
+    ...recordFrom(ACTION, { ...block, name: block.name ?? key }),
   }))
 }
 
@@ -25,11 +26,7 @@ export function attributesOf(
   blocks: Readonly<Record<string, AttributeBlock>>,
   existing: readonly AttributeRecord[],
 ): AttributeRecord[] {
-  return merged(context, existing, blocks, (key, block) => ({
-    key,
-    type: block.type,
-    description: block.description ?? null,
-  }))
+  return merged(context, existing, blocks, (key, block) => ({ key, ...recordFrom(ATTRIBUTE, block) }))
 }
 
 interface BlockRecord {

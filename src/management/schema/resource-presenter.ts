@@ -1,8 +1,11 @@
 /** A resource type in the form of responses, with all its parts (native.md B.4). */
+import { ACTION } from '#entities/action.ts'
+import { ATTRIBUTE } from '#entities/attribute.ts'
+import { presented } from '#entities/entity.ts'
 import { presentIdentity, type ReadContext, type Scoped } from '#management/drafts/context.ts'
 import { assert } from '#model/assert.ts'
 import type { TypeRecord } from '#entities/records.ts'
-import type { Resource } from '#entities/resource.ts'
+import { type Resource, RESOURCE } from '#entities/resource.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { presentResourceRole } from './roles.ts'
 
@@ -13,22 +16,21 @@ export function presentResource(context: ReadContext, type: TypeRecord): Resourc
 
 /** The fields of a type, without its roles and relations. */
 export function presentTypeFields({ scope }: Scoped, type: TypeRecord) {
+  const { type_attributes, ...fields } = presented(RESOURCE, type)
   return {
     ...presentIdentity(scope, type),
-    name: type.name,
-    urn: type.urn,
-    description: type.description,
+    ...fields,
     actions: Object.fromEntries(
-      type.actions.map(({ id, key, name, description, attributes }) => [
-        key,
-        { id, key, name, description, attributes },
+      type.actions.map(action => [
+        action.key,
+        { id: action.id, key: action.key, ...presented(ACTION, action) },
       ]),
     ),
-    type_attributes: type.typeAttributes,
+    type_attributes,
     attributes: Object.fromEntries(
-      type.attributes.map(({ id, key, type: valueType, description }) => [
-        key,
-        { id, key, type: valueType, description },
+      type.attributes.map(attribute => [
+        attribute.key,
+        { id: attribute.id, key: attribute.key, ...presented(ATTRIBUTE, attribute) },
       ]),
     ),
     action_groups: Object.fromEntries(type.actionGroups.map(({ key, actions }) => [key, [...actions]])),

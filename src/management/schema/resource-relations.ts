@@ -2,12 +2,13 @@
  * Operations on the relations of a resource type (native.md B.4). A relation can be created and removed, but
  * not changed.
  */
+import { recordFrom } from '#entities/entity.ts'
 import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
 import { requireRelation, requireType } from '#management/drafts/lookups.ts'
 import { arrayOrEnvelope, type Page, pageOf } from '#management/paging/paging.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Relation, RelationCreate, RelationsQuery } from '#entities/relation.ts'
+import { type Relation, RELATION, type RelationCreate, type RelationsQuery } from '#entities/relation.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { addRelation, presentRelation } from './relations.ts'
 import { removeRelations } from './schema-removals.ts'
@@ -56,8 +57,7 @@ export function createRelation(
     objectType,
     subjectType,
     key: body.key,
-    name: body.name,
-    description: body.description ?? null,
+    ...recordFrom(RELATION, body),
     groupUse: null,
   })
   return presentRelation(context, record)

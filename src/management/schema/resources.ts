@@ -1,6 +1,7 @@
 /**
  * Operations on resource types, with their actions, attributes, roles and relations (native.md B.4).
  */
+import { updated } from '#entities/entity.ts'
 import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
 import { FirstErrorByPrecedence } from '#management/operations/error-precedence.ts'
 import { findType, requireType } from '#management/drafts/lookups.ts'
@@ -19,12 +20,13 @@ import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import type { RoleRecord, TypeRecord } from '#entities/records.ts'
 import { isShortKey } from '#model/wire/building-blocks.ts'
-import type {
-  Resource,
-  ResourceCreate,
-  ResourceReplace,
-  ResourcesQuery,
-  ResourceUpdate,
+import {
+  type Resource,
+  RESOURCE,
+  type ResourceCreate,
+  type ResourceReplace,
+  type ResourcesQuery,
+  type ResourceUpdate,
 } from '#entities/resource.ts'
 import type { RoleBlock } from '#entities/role.ts'
 import { lists, rowKeyOf, rowKeys } from '#store/keyspace/keyspace.ts'
@@ -152,10 +154,7 @@ export function* defineType(
   const remaining = yield* removeActions(context, type, gone)
   const defined: TypeRecord = {
     ...remaining,
-    name: update.name ?? type.name,
-    urn: update.urn === undefined ? type.urn : update.urn,
-    description: update.description === undefined ? type.description : update.description,
-    typeAttributes: update.type_attributes === undefined ? type.typeAttributes : update.type_attributes,
+    ...updated(RESOURCE, type, update),
     actions: actions === undefined ? type.actions : actionsOf(context, actions, remaining.actions),
     attributes:
       update.attributes === undefined

@@ -1,4 +1,5 @@
 /** Creates, replaces and updates resource roles (native.md B.4) and tenant roles (native.md B.5). */
+import { presented, recordFrom, updated } from '#entities/entity.ts'
 import {
   presentIdentity,
   type ReadContext,
@@ -9,14 +10,15 @@ import { findRole, requireRelation, requireType } from '#management/drafts/looku
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { DerivationRecord, GrantedToRecord, RoleRecord, TypeRecord } from '#entities/records.ts'
-import type {
-  DerivationBlock,
-  DerivationRead,
-  ResourceRole,
-  RoleBlock,
-  RoleCreate,
-  RoleUpdate,
-  TenantRole,
+import {
+  type DerivationBlock,
+  type DerivationRead,
+  type ResourceRole,
+  ROLE,
+  type RoleBlock,
+  type RoleCreate,
+  type RoleUpdate,
+  type TenantRole,
 } from '#entities/role.ts'
 import { roleChange } from '#replica/record-changes.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
@@ -60,11 +62,9 @@ export function addRole(
     id: context.newId(),
     typeId: type?.id ?? null,
     key,
-    name: block.name,
-    description: block.description ?? null,
+    ...recordFrom(ROLE, block),
     permissions: resolvePermissions(context.records, type, block.permissions ?? []),
     extends: [],
-    attributes: block.attributes ?? null,
     grantedTo: { id: context.newId(), guarded: false, entries: [] },
     createdAt: context.now,
     updatedAt: context.now,
@@ -131,11 +131,9 @@ export function updateRole(
     extends: update.extends ?? [],
     entries: update.granted_to?.users_with_role ?? [],
   })
-  const updated: RoleRecord = {
+  const changed: RoleRecord = {
     ...role,
-    name: update.name ?? role.name,
-    description: update.description === undefined ? role.description : update.description,
-    attributes: update.attributes === undefined ? role.attributes : update.attributes,
+    ...updated(ROLE, role, update),
     permissions,
     extends:
       update.extends === undefined
@@ -147,8 +145,8 @@ export function updateRole(
         : grantedToOf(context, type, role.grantedTo, update.granted_to ?? {}),
     updatedAt: context.now,
   }
-  putRole(context, updated, type)
-  return updated
+  putRole(context, changed, type)
+  return changed
 }
 
 function grantedToOf(
@@ -200,11 +198,7 @@ export function presentResourceRole(context: ReadContext, role: RoleRecord, type
 function presentCommonFields({ scope }: Scoped, role: RoleRecord) {
   return {
     ...presentIdentity(scope, role),
-    name: role.name,
-    description: role.description,
-    permissions: [...role.permissions],
-    attributes: role.attributes,
-    extends: [...role.extends],
+    ...presented(ROLE, role),
   }
 }
 

@@ -1,11 +1,19 @@
 /** Operations on tenant roles (native.md B.5). */
+import { searchedTexts } from '#entities/entity.ts'
 import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
 import { requireRole } from '#management/drafts/lookups.ts'
 import { arrayOrEnvelope, type Page } from '#management/paging/paging.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { attributeFilter, pageOfSelection, searchFilter } from '#management/paging/selection.ts'
 import type { RoleRecord } from '#entities/records.ts'
-import type { PermissionList, RoleCreate, RoleUpdate, TenantRole, TenantRolesQuery } from '#entities/role.ts'
+import {
+  type PermissionList,
+  ROLE,
+  type RoleCreate,
+  type RoleUpdate,
+  type TenantRole,
+  type TenantRolesQuery,
+} from '#entities/role.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { checkTenantPermissions, resolvePermissions } from './role-rules.ts'
 import { createRole, presentTenantRole, type RoleParams, updateRole } from './roles.ts'
@@ -20,7 +28,10 @@ export function* listTenantRoles(
     kind: 'role',
     all: lists.rolesOfType(null),
     paging: input.query,
-    filters: [searchFilter(search, ({ key, name }: RoleRecord) => [key, name]), attributeFilter(attributes)],
+    filters: [
+      searchFilter(search, (role: RoleRecord) => searchedTexts(ROLE, role)),
+      attributeFilter(attributes),
+    ],
     hasTotal: include_total_count === true,
     present: role => presentTenantRole(context, role),
   })

@@ -7,10 +7,13 @@
  * Facts are the most frequent rows, up to millions: see `docs/storage.md` for their sizes.
  */
 import { Packr } from 'msgpackr'
-import { recordNames } from '#entities/entity.ts'
+import { type DeclaredField, recordNames } from '#entities/entity.ts'
 import { assert } from '#model/assert.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#entities/records.ts'
+import { RESOURCE } from '#entities/resource.ts'
+import { ROLE } from '#entities/role.ts'
+import { TENANT } from '#entities/tenant.ts'
 import { USER } from '#entities/user.ts'
 import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
 
@@ -47,7 +50,7 @@ export const KIND_BYTES = {
 type FieldsOf<Kind extends RecordKind> = readonly Exclude<keyof RecordOf<Kind>, 'kind'>[]
 
 /** Fields in the value of each kind, in stored order. */
-const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
+const FIELDS = {
   type: [
     'id',
     'createdAt',
@@ -86,7 +89,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
     'groupUse',
     'retiring',
   ],
-  tenant: ['id', 'createdAt', 'updatedAt', 'key', 'name', 'description', 'attributes'],
+  tenant: ['id', 'createdAt', 'updatedAt', 'key', ...recordNames(TENANT)],
   user: ['id', 'createdAt', 'updatedAt', 'key', ...recordNames(USER)],
   instance: ['id', 'createdAt', 'updatedAt', 'typeId', 'key', 'tenantId', 'attributes', 'isGroup'],
   assignment: ['id', 'createdAt', 'tenantId', 'instanceId', 'expiresAt'],
@@ -179,7 +182,7 @@ const FIELDS: { readonly [Kind in RecordKind]: FieldsOf<Kind> } = {
     'createdBy',
     'lastUsedAt',
   ],
-}
+} as const satisfies { readonly [Kind in RecordKind]: FieldsOf<Kind> }
 
 const ID_FIELDS: ReadonlySet<string> = new Set([
   'id',
@@ -200,9 +203,10 @@ const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds', 'aboutIds'])
  * rename a member `__proto__`.
  */
 const JSON_FIELDS: ReadonlySet<string> = new Set([
-  ...Object.values(USER).flatMap(({ record, isJson }) => (isJson ? [record] : [])),
+  ...[USER, TENANT, ROLE, RESOURCE]
+    .flatMap((fields): DeclaredField[] => Object.values(fields))
+    .flatMap(({ record, isJson }) => (isJson ? [record] : [])),
   'attributes',
-  'typeAttributes',
   'actions',
   'actionGroups',
   'settings',
@@ -221,6 +225,17 @@ const KEY_IDS = {
   tuple: ['objectId', 'relationId', 'subjectId'],
 } as const
 
+/** Fields of a rule that are in its key. */
+const RULE_IDS = ['userSideId', 'resourceSideId', 'actionId'] as const
+
+type KeyField = 'kind' | (typeof KEY_IDS)[keyof typeof KEY_IDS][number] | (typeof RULE_IDS)[number]
+type Unstored = {
+  [Kind in RecordKind]: Exclude<keyof RecordOf<Kind>, KeyField | (typeof FIELDS)[Kind][number]>
+}[RecordKind]
+type Nothing<None extends never> = None
+/** Compiles only if each field of a record is in the value or in the key of its row. */
+export type UnstoredFields = Nothing<Unstored>
+
 /** Kinds that are identified by the ids in their key. */
 export type FactKind = keyof typeof KEY_IDS
 
@@ -233,7 +248,7 @@ export function idInKey<Kind extends FactKind>(kind: Kind, id: (typeof KEY_IDS)[
 
 const KEY_IDS_OF_KIND: Partial<Record<RecordKind, readonly string[]>> = {
   ...KEY_IDS,
-  rule: ['userSideId', 'resourceSideId', 'actionId'],
+  rule: RULE_IDS,
 }
 
 const KIND_OF_BYTE = new Map<number, RecordKind>(
