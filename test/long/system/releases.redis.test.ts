@@ -1,6 +1,6 @@
-/** This version can use, change and reopen stores of released versions. */
+/** This version can use, change and reopen stores of earlier versions, and import their exports unchanged. */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
@@ -14,7 +14,7 @@ import { FACTS, question, storeDirectory } from '#testing/processes/running-serv
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
 import { startedProcess } from '../../support/processes/started-process.ts'
 
-const releases = readdirSync(FIXTURES).filter(name => statSync(join(FIXTURES, name)).isDirectory())
+const releases = readdirSync(FIXTURES).filter(name => /^\d+\.\d/.test(name))
 
 function answersOf(release: string, store: 'embedded' | 'redis'): RecordedRequest[] {
   const text = readFileSync(join(FIXTURES, release, 'answers.json'), 'utf8')
@@ -41,6 +41,17 @@ async function expectUsable(start: () => ServiceProcess, asked: readonly Recorde
   expect(await second.end('SIGTERM')).toBe(0)
 }
 
+/** Exports the default environment, after an import of these lines if they are given. */
+async function exportOf(service: ServiceProcess, lines?: string): Promise<string> {
+  const path = `${await service.address()}/v2/projects/default/envs/default`
+  const headers = { authorization: `Bearer ${FIXTURE_KEYS.API_KEY}`, 'content-type': 'application/x-ndjson' }
+  if (lines !== undefined) {
+    const { status } = await fetch(`${path}/import?replace=true`, { method: 'POST', headers, body: lines })
+    expect(status).toBe(200)
+  }
+  return (await fetch(`${path}/export`, { headers })).text()
+}
+
 function started(cwd: string, storeUrl: string): ServiceProcess {
   return startedProcess({ ...FIXTURE_KEYS, STORE_URL: storeUrl }, { cwd })
 }
@@ -64,4 +75,20 @@ describe.each(releases)('stores of release %s', release => {
     const url = `redis://127.0.0.1:${redis.port}?prefix=${FIXTURE_PREFIX}`
     await expectUsable(() => started(cwd, url), answersOf(release, 'redis'))
   })
+})
+
+test('an embedded store and an export of commit 81bfca20 contain the same entities of every kind', async () => {
+  const lines = readFileSync(join(FIXTURES, '81bfca20/export.ndjson'), 'utf8')
+  const entitiesIn = (text: string) =>
+    text
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line) as unknown)
+  const cwd = storeDirectory()
+  execFileSync('tar', ['-xzf', join(FIXTURES, '81bfca20/embedded.tar.gz'), '-C', cwd])
+  const service = started(cwd, 'lmdb:./store')
+  const stored = await exportOf(service)
+  expect(entitiesIn(stored)).toEqual(entitiesIn(lines))
+  expect(await exportOf(service, lines)).toBe(stored)
+  expect(await service.end('SIGTERM')).toBe(0)
 })
