@@ -363,7 +363,7 @@ class ChangeEffect {
     yield* this.#askPairs({ ...pairs, resources: pairs.resources.filter(each => !isSame(each, instance)) })
   }
 
-  /** Reports scopes instead of pairs. With rules, each permission of the affected users can change. */
+  /** Reports scopes instead of pairs. If there are rules, any permission of the affected users can change. */
   #listRuled(touched: Touched, change: Change): void {
     if (!matters(change, this.permission)) return
     if (touched.about === 'scope') return this.#tally.listAnew(touched.scope)
@@ -378,7 +378,7 @@ class ChangeEffect {
     }
   }
 
-  /** Returns the users who have the permission on the instance; null if there are too many. */
+  /** Returns the users who have the permission on the instance, or null if there are too many. */
   #holdersOf(key: string): readonly string[] | null {
     const { type, action } = this.permission
     // If the instance is not stored, tenant roles can allow checks on it, but no listing contains it.

@@ -133,8 +133,8 @@ export interface DecisionEngine {
   /**
    * Explains the decision of `evaluate`, and always agrees with it. Each of its three graph searches takes at
    * most `stepsMax` steps. Results that a search has not found after this number of steps are omitted
-   * (`isCutShort`). `detail` is the detail for rules, `leaf` by default. With `none`, near misses are also
-   * omitted.
+   * (`isCutShort`). `detail` selects the detail for rules (default: `leaf`). With `none`, near misses are
+   * also omitted.
    */
   explain(query: Query, stepsMax: number, detail?: RuleDetail): Resumable<Explanation>
   /**

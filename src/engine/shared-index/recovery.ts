@@ -1,5 +1,5 @@
 /**
- * Repairs the shared index after a thread has died: releases what the thread might have held. Called by the
+ * Repairs the shared index after a thread has died: releases the lock if the thread held it. Called by the
  * thread that observed the exit.
  */
 import type { IndexHandle } from '#engine/index-handle.ts'

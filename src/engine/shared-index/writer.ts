@@ -398,8 +398,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Prepares a commit and returns the changes for the critical section. Schema changes at its beginning are
-   * visible only to the writer until they are published.
+   * Prepares a commit and returns the changes for the critical section. Schema changes at the start of a
+   * commit are visible only to the writer until they are published.
    */
   *#prepare(changes: readonly Change[]): Generator<void, readonly Change[]> {
     let facts = 0
@@ -469,7 +469,7 @@ export class SharedIndexWriter implements ChangeSink {
     if (this.#schema.isChanged) this.#unpublished = yield* this.#compiler.compile(this.#schema, this.#regions)
   }
 
-  /** Compiles the schema of a load for up to `steps` more steps. Returns false when it is complete. */
+  /** Compiles the schema of a load for up to `steps` more steps. Returns false when all is done. */
   #compileLoaded(steps = Infinity): boolean {
     if (!this.#compiling && !this.#schema.isChanged) return false
     this.#compiling ??= this.#compileSchema()

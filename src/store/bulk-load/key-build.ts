@@ -12,8 +12,8 @@ import type { Tables } from '#store/tables.ts'
 const ORDERED_ENTRIES = 1_000_000
 
 /**
- * Idempotent. The view must not change until the build is complete. Throws the reason of the signal if it is
- * aborted.
+ * Builds the table of keys. Idempotent. The view must not change until the build is complete. Throws the
+ * reason of the signal if it is aborted.
  */
 export async function buildKeys(tables: Tables, view: TableView, signal: AbortSignal): Promise<void> {
   let items = new PackedItems()

@@ -156,7 +156,7 @@ export class EmbeddedLedger implements Ledger {
     this.#isAdvancing = true
     for (let sequence: number | null = null; sequence === null && !this.#durable.isClosed;) {
       await pause(ADVANCE_MS, undefined, { ref: false })
-      // This writes nothing, and resolves when all earlier writes are durable.
+      // This call writes nothing. It resolves when all earlier writes are durable.
       sequence = await this.#tables.write(() => this.#view.sequence()).catch(() => null)
       if (sequence !== null) this.#durable.advance(sequence)
     }

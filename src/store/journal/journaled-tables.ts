@@ -240,7 +240,7 @@ export class JournaledTables implements Tables {
   }
 
   async backUp(directory: string): Promise<void> {
-    // All acknowledged writes are then in the stored tables. Later writes need not wait for the copy.
+    // After this, all acknowledged writes are in the stored tables. Later writes need not wait for the copy.
     await this.elsewhere(async () => undefined)
     await this.#stored.backUp(directory)
   }

@@ -34,8 +34,8 @@ export class RowKeyOrder {
   }
 
   /**
-   * Numbers whose keys are not below `key`; if `isAfter`, without that key itself. Nothing may be added
-   * during the iteration.
+   * Yields the numbers whose keys are not below `key`. If `isAfter` is true, omits the number of `key`
+   * itself. No number may be added during the iteration.
    */
   *from(key: Uint8Array, isAfter: boolean): Iterable<number> {
     let at = this.#runOf(key)

@@ -51,7 +51,10 @@ export class LayeredTable {
     else yield* this.#mergedFrom(offset, touching, start, end)
   }
 
-  /** Stored and changed entries in the order of their keys; a changed entry replaces the stored one. */
+  /**
+   * Yields stored and changed entries in the order of their keys. A changed entry replaces the stored entry
+   * with the same key.
+   */
   *#merged(layers: readonly Layer[], start: Uint8Array, end: Uint8Array | null): Generator<TableEntry, void> {
     const changes = this.#changes(layers, start, end)
     let change = changes.next()

@@ -164,8 +164,8 @@ export class Memtable {
   }
 
   /**
-   * Changed entries of a table from `start` to `end` (exclusive), at most `countMax`, as of the first `upTo`
-   * changes. If `isAfter`, without `start` itself.
+   * Returns at most `countMax` changed entries of a table from `start` to `end` (exclusive), after the first
+   * `upTo` changes. If `isAfter` is true, omits the entry with the key `start`.
    */
   some(
     table: number,
@@ -301,7 +301,7 @@ export class Memtable {
     return { table, key: Buffer.from(this.#keyOf(change)), value: this.#valueOf(change) }
   }
 
-  /** Order of the keys of a table, including all changes. */
+  /** Returns the order of the keys of a table, including all changes. */
   #order(table: number): RowKeyOrder {
     const order = (this.#orders[table] ??= new RowKeyOrder((change, key) => this.#compare(change, key)))
     for (let change = order.level; change < this.#count; change += 1) {

@@ -35,7 +35,10 @@ interface Level {
   readonly generation: number
 }
 
-/** Paths of the two segments of the tables in a directory: for even generations, and for odd ones. */
+/**
+ * Returns the paths of the two segments of the tables in a directory. The first is for even generations, and
+ * the second for odd ones.
+ */
 export function segmentPaths(directory: string): readonly [string, string] {
   return [join(directory, NAMES[0]), join(directory, NAMES[1])]
 }

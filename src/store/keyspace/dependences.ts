@@ -62,7 +62,7 @@ const ID_FIELDS: Readonly<Partial<Record<RecordKind, readonly string[]>>> = Obje
   Object.entries(DEPENDENCES).map(([kind, ofKind]) => [kind, Object.keys(ofKind)]),
 )
 
-/** Returns the fields in which records of the kind have the ids of entities they depend on. */
+/** Returns the fields that contain the ids of the entities on which records of this kind depend. */
 export function idFieldsOf(kind: RecordKind): readonly string[] {
   return ID_FIELDS[kind] ?? []
 }

@@ -271,8 +271,8 @@ function formOf(name: string): Form {
 }
 
 /**
- * Fields of a kind with their forms, computed once because rows are read and written thousands of times per
- * second.
+ * Fields of each kind with their forms. They are computed once, because rows are read and written thousands
+ * of times per second.
  */
 const FORMS = Object.fromEntries(
   Object.entries(FIELDS).map(([kind, names]) => [

@@ -118,7 +118,7 @@ export class WriteThread implements LargeWrites {
   async #make({ job, content }: QueuedWrite): Promise<number> {
     openWrites.begin()
     try {
-      // Packed only when the write starts, so that queued writes have no second copy.
+      // The content is packed only when the write starts, so that queued writes have no second copy.
       const packed = content && (await runInSlices(packCommit(content)))
       return await this.#ask({ ...job, packed })
     } finally {

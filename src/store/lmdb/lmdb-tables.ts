@@ -263,7 +263,10 @@ class LmdbTable implements Table {
   }
 }
 
-/** Whether the tables of one environment can be read or written at the moment, and their open cursors. */
+/**
+ * Tracks whether the tables of one environment can be read or written at the moment, and which cursors are
+ * open.
+ */
 class Access {
   readonly #cursors = new Set<EntryIterator>()
   readonly #snapshots = new Set<() => void>()

@@ -160,7 +160,9 @@ export async function openStore(
   })
 }
 
-/** Throws `INVALID_INPUT` unless the URL is valid and the separate passwords fit it. Opens nothing. */
+/**
+ * Throws `INVALID_INPUT` unless the URL is valid and its store uses the separate passwords. Opens nothing.
+ */
 export function requireStoreUrl(url: string, options: StorePasswords = {}): void {
   if (isRedisUrl(url)) return void addressOf(url, options)
   if (url !== 'memory:' && !/^lmdb:./.test(url)) {

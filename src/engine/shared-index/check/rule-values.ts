@@ -451,7 +451,7 @@ export class RuleValues {
     return object
   }
 
-  /** Returns the attributes of a root that has only one source; 0 if several sources can contribute. */
+  /** Returns the attributes of a root that has only one source, or 0 if several sources can contribute. */
   #blockOf({ root }: PathView): number {
     const asked = this.#asked!
     if (root === 'user' && this.#sentOf().user === null) return asked.user

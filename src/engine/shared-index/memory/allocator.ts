@@ -1,14 +1,15 @@
 /**
  * Allocates blocks of 2^k words in an arena: in the graph region, or in the memory of the attribute index.
- * The first word of a free block links to the next free one of its size. The heads of these lists and the top
- * of the unused area are in the header.
+ * The free blocks of each size form a list: the first word of a free block links to the next one. The heads
+ * of these lists and the top of the unused area are in the header.
  *
  * Invariant: a block is allocated once and is within the region. Blocks of a line or more start on a line. A
  * freed block can be reused immediately: if a reader still reads the block, the validation of the reader
  * fails (`sequence.ts`).
  *
  * Every function requires the lock. A free block is split if a smaller one is needed, and blocks are never
- * merged. Loads repeat the sizes of earlier ones, so the free lists stop growing after one round.
+ * merged. Later loads need blocks of the same sizes as earlier ones, so the free lists stop growing after one
+ * load.
  */
 import { assert } from '#model/assert.ts'
 import * as L from './layout.ts'

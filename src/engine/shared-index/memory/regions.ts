@@ -423,8 +423,8 @@ function largeBuffers(
 }
 
 /**
- * Returns the byte of the buffer at which the lines of a graph or of closures begin. A growable buffer always
- * begins on a page.
+ * Returns the offset in bytes at which the lines of a graph or of closures begin in their buffer. The memory
+ * of a growable buffer always begins on a page.
  */
 export function firstLineAt(buffer: SharedArrayBuffer): number {
   return buffer.growable ? 0 : LARGE_FIRST_LINE_AT

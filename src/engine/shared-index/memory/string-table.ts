@@ -248,7 +248,7 @@ function hashOfRecord({ header, graph }: Regions, line: number): number {
 }
 
 /**
- * Returns the first partition, starting with `from`, that is mostly empty; -1 if there is none. Such
+ * Returns the first partition, starting with `from`, that is mostly empty, or -1 if there is none. Such
  * partitions are shrunk between commits.
  */
 export function nextSparse(header: Int32Array, from: number): number {

@@ -243,7 +243,8 @@ export class RuleBook {
 
   #forgetRule(existing: CurrentRule): void {
     const { userSet, resourceSet } = existing.rule
-    // One operation can remove a rule for several reasons: together with a set, and together with its type.
+    // The rule might already be removed: one operation can remove it both together with a set and together
+    // with its type.
     if (!this.#rules.delete(existing.name)) return
     this.#noteRule(existing, false)
     this.#rulesOfUserSet.remove(userSet, existing)

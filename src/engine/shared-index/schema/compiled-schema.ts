@@ -103,7 +103,7 @@ export const UNIT = {
   relationKeys: 8,
   /**
    * Data for explanations: the type at the other end of each relation, and pairs [role index, index of a role
-   * that it extends].
+   * that this role extends].
    */
   relationEnds: 9,
   extensions: 10,

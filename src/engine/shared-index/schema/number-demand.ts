@@ -3,8 +3,8 @@
  * indexes. This happens before anything is changed. The commit can thus wait until retired numbers are free,
  * or be rejected as a whole.
  *
- * Invariant: applying the changes uses at most the computed numbers. Numbers that the commit itself retires
- * are not available to it.
+ * Invariant: applying the changes uses at most the computed numbers. Numbers that a commit retires are not
+ * available to the same commit.
  */
 import type { Change, RelationPut } from '#model/change.ts'
 import { type ResourceType, ROLES_MAX_PER_TYPE, type Schema } from './schema.ts'

@@ -132,7 +132,10 @@ function meaningsOf(type: TypeView): RoleMeanings<string> {
 /** Instances, and the indexes of the roles held on each. A role index can be repeated. */
 class ListedScopes {
   readonly #lines: NumberList
-  /** Role indexes of all instances, one instance after another, and the start of those of each instance. */
+  /**
+   * Role indexes of all instances, one instance after another, and for each instance the start of its
+   * indexes.
+   */
   readonly #roleIndexes: Int32Array
   readonly #from: Int32Array
   #masks = new Int32Array(L.BANKS_MAX)

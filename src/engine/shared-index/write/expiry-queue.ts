@@ -46,8 +46,8 @@ export class ExpiryQueue {
   }
 
   /**
-   * Adds a fact with its expiration time, if it expires within the window. O(log of the queue), while readers
-   * wait.
+   * Adds a fact with its expiration time, if it expires within the window. Readers wait during the call.
+   * O(log of the queue).
    */
   add(fact: FactNumbers, expiresAt: number): void {
     if (expiresAt < Math.max(this.#knownUntil, this.#lookingUntil)) this.#heap.push(fact, expiresAt)

@@ -94,12 +94,12 @@ export class NameLookups {
     this.#links.push(link)
   }
 
-  /** Returns the line of the object that was recorded for a change of the commit; 0 if there is none. */
+  /** Returns the line of the object that was recorded for a change of the commit, or 0 if there is none. */
   objectOf(index: number): number {
     return index * 2 < this.#found.length ? this.#found.items[index * 2]! : 0
   }
 
-  /** Returns the line of the subject that was recorded for a change of the commit; 0 if there is none. */
+  /** Returns the line of the subject that was recorded for a change of the commit, or 0 if there is none. */
   subjectOf(index: number): number {
     return index * 2 < this.#found.length ? this.#found.items[index * 2 + 1]! : 0
   }

@@ -91,8 +91,8 @@ export class Replacements {
   }
 
   /**
-   * Returns a partition that is mostly empty and for which a smaller block can be allocated; -1 if there is
-   * none.
+   * Returns a partition that is mostly empty and for which a smaller block can be allocated, or -1 if there
+   * is none.
    */
   #sparsePartition(): number {
     const { header } = this.#regions

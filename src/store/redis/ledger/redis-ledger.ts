@@ -112,8 +112,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * Whether Redis has an epoch of any of these environments, complete or damaged. Begins none. Throws the
-   * errors of the link. O(environments), one after the other.
+   * Whether Redis has an epoch of any of these environments, complete or damaged. Does not begin an epoch.
+   * Throws the errors of the link. O(environments), one after the other.
    */
   static async isAnyThere(
     link: RedisLink,
