@@ -85,8 +85,8 @@ export function documentText(path: string): string {
 }
 
 /**
- * Returns a document with current generated parts. `text`: current content of the document. NOTICE is not
- * formatted.
+ * Returns a document with current generated parts. `text` is the current content of the document. NOTICE is
+ * not formatted.
  */
 export async function documentOf(path: string, text: string): Promise<string> {
   const written = DOCUMENTS[path]!(text)

@@ -37,7 +37,7 @@ function checkSinglyFromBytes(): void {
 }
 
 /**
- * Checks in batches. The list of results belongs to the caller. The engine itself must not allocate anything
+ * Checks in batches. The engine allocates the list of results for the caller. It must not allocate anything
  * else.
  */
 function checkStaged(): void {

@@ -21,8 +21,8 @@ const BULKS = 3
 const SURVIVING_MAX = 0.04
 const DECISIONS = 30_000
 /**
- * Maximum number of bytes that an HTTP thread allocates between two collections. They are 840,000 if V8 waits
- * until four fifths of its megabyte are full.
+ * Maximum number of bytes that an HTTP thread allocates between two collections. It would be 840,000 bytes if
+ * V8 waited until four fifths of its new space of 1 MB were full.
  */
 const STEP_MAX = 300_000
 /**

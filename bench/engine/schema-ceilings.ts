@@ -55,8 +55,8 @@ interface Scene {
   readonly there: readonly Change[]
   readonly back: readonly Change[]
   /**
-   * Action that is checked for alice on the first resource. `right`: the correct decisions after the change
-   * and after it was reverted.
+   * Action that is checked for alice on the first resource. `right` contains the correct decisions after the
+   * change and after it was reverted.
    */
   readonly action: string
   readonly right: readonly [boolean, boolean]

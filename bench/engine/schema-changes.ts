@@ -67,8 +67,8 @@ const signs = ask('signer', 'delete', 'document', 'inside')
 const reads = ask('watcher', 'read', 'document', 'inside')
 
 /**
- * Changes in the order in which they are made. `right`: the correct decisions on [signs, reads] after the
- * change.
+ * Changes in the order in which they are made. `right` contains the correct decisions on [signs, reads] after
+ * the change.
  */
 const STEPS: { name: string; changes: Change[]; right: [boolean, boolean] }[] = [
   {

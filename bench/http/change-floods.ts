@@ -27,7 +27,7 @@ const USERS = 1_000
  * as long.
  */
 const [FEW_BYTES, MANY_BYTES] = [1_300, 9_500]
-/** Number of commits that readers without reading must catch up with. */
+/** Number of commits that paused readers must catch up with. */
 const MISSED = 24
 const MEASURED_MS = 20_000
 

@@ -20,8 +20,8 @@ const BULKS = 40
 const LOAD = { pipelining: 1, connections: 8, seconds: 0.5 }
 const ROUNDS = 9
 /**
- * Number and length of the rounds that measure processor time. It is measured in hundredths of a second, and
- * does not depend on other work on the machine.
+ * Number and length of the rounds that measure processor time. Processor time is counted in hundredths of a
+ * second. It does not depend on other work on the machine.
  */
 const CPU_ROUNDS = 5
 const CPU_SECONDS = 2

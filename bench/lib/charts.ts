@@ -20,7 +20,7 @@ interface Charts {
 
 const { init } = echarts as unknown as Charts
 
-/** `option`: the ECharts option object with axes, series and legend. */
+/** `option` is the ECharts option object with axes, series and legend. */
 export function svgOf(option: object, size: { readonly width: number; readonly height: number }): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...size })
   try {

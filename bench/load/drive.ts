@@ -41,7 +41,7 @@ export class WrongAnswers {
   }
 }
 
-/** Verifies responses. If a body equals one that was correct before, it is not parsed again. */
+/** Verifies responses. A body that equals an earlier correct body is not parsed again. */
 class Judge {
   readonly #right = new Map<CheckedRequest, string>()
 

@@ -179,8 +179,8 @@ function questionsOf(dataset: RuledDrive, judge: Judge): Question[] {
 }
 
 /**
- * Returns one batch per `BATCH` checks. A batch contains the checks from a position on, all with the user of
- * the first one.
+ * Returns one batch per `BATCH` checks. A batch contains consecutive checks, all with the user of the first
+ * check.
  */
 function batchesOf(questions: readonly Question[], judge: Judge): Question[][] {
   return Array.from({ length: questions.length / BATCH }, (_, index) => {

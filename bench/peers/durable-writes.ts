@@ -1,7 +1,7 @@
 /**
  * Sends the same writes to OpenFGA and SpiceDB with PostgreSQL. One assignment of this service is one tuple
- * there. The largest batch equals their default limit. They do not store instances, whereas this service also
- * creates an instance with each of these facts.
+ * in these products. The largest batch equals their default limit. These products do not store instances,
+ * whereas this service also creates an instance with each fact.
  */
 import type { Query } from '../../src/model/decision.ts'
 import { assignedBy, FOLDERS, placedBy, type Target, type Used, userOf } from '../lib/writer.ts'

@@ -78,7 +78,7 @@ export class OpenFga implements WritablePeer {
   #model = ''
 
   constructor(datastore: 'memory' | 'sqlite')
-  /** `uri`: URI of an empty PostgreSQL database. */
+  /** `uri` is the URI of an empty PostgreSQL database. */
   constructor(datastore: 'postgres', uri: string)
   constructor(datastore: 'memory' | 'sqlite' | 'postgres', uri: string | null = null) {
     this.name = `${titleOf(OPENFGA)} (HTTP, ${datastore})`

@@ -4,10 +4,10 @@
  * completed.
  *
  * Some of the writes are observed. Each of these is about a different user, so that only this write can
- * change the decision. For half of them, the other node is queried repeatedly after the response, until the
- * change takes effect there. For the other half, the other node is queried once, with the revision of the
- * response. The duration of one such query is measured separately as a lower bound. Keys that the first node
- * creates and revokes at the same time are observed in the same way.
+ * change the decision. For half of the observed writes, the other node is queried repeatedly after the
+ * response, until the change takes effect there. For the other half, the other node is queried once, with the
+ * revision of the response. The duration of one such query is measured separately as a lower bound. Keys that
+ * the first node creates and revokes at the same time are observed in the same way.
  *
  *     node --disable-warning=ExperimentalWarning bench/redis/propagation.ts
  */

@@ -31,8 +31,8 @@ export interface HttpThread {
 }
 
 /**
- * Creates the station of an HTTP thread. `speed`: speed relative to the measured thread, which had its own
- * core and cache.
+ * Creates the station of an HTTP thread. `speed` is relative to the measured thread, which had its own core
+ * and cache.
  */
 export function httpThread(clock: Clock, random: Random, speed = 1): HttpThread {
   const station = new Station(clock, { wakeSeconds: WAKE })

@@ -10,7 +10,7 @@ export const LIST_ITEM = /^\s*(?:[-*]|\d+\.) /
 
 /**
  * Reads the comments of a TypeScript file. Each element is a block comment, or several line comments in
- * adjacent lines. `line`: number of its first line.
+ * adjacent lines. `line` is the number of its first line.
  */
 export function readComments(
   comments: readonly { readonly text: string; readonly line: number }[],

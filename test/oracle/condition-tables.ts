@@ -121,7 +121,7 @@ const ARRAYS = [[], [1], [1, 2], [2, 1], [1, 1], ['1'], [[1]], [null], [{}]]
 const PLAIN_OBJECTS = [{}, { x: 1 }, { x: 1, y: 2 }, { x: 2, y: 1 }, { x: null }, { x: { y: 1 } }, { 0: 1 }]
 const ODD_NAMES: readonly object[] = [{ length: 0 }, { constructor: {} }, { toString: 1 }]
 const PROTOTYPES = ['{"__proto__": {}}', '{"__proto__": {"x": 1}}', '{"__proto__": null}'].map(fromText)
-/** Values that are each equal only to themselves. */
+/** Values of which each is equal only to itself. */
 const UNEQUAL: readonly unknown[] = [
   ...SCALARS,
   ...STRINGS,
@@ -173,7 +173,7 @@ const EQUALITY: readonly Row[] = [
   [[[toRef]], { equals: [[toRef]] }, T, { x: 'b' }],
   [{ y: toRef }, { equals: { y: toRef } }, T, { x: 'b' }],
   [{ ref: 'context.x', y: 1 }, { equals: { ref: 'context.x', y: 1 } }, T],
-  // If the value of a ref has the form of a ref, it is a literal value.
+  // If the value that a ref reads has the form of a ref, this value is literal.
   [{ ref: 'context.y' }, { equals: toRef }, T, { x: { ref: 'context.y' }, y: 1 }],
   [[{ ref: 'context.y' }], { equals: toRef }, T, { x: [{ ref: 'context.y' }], y: 1 }],
 ]

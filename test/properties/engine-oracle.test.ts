@@ -74,7 +74,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     })
   })
 
-  test('a commit that is applied twice has the effect of one', () => {
+  test('applying a commit twice has the same effect as applying it once', () => {
     holdsFor(longer, { runs: 60, share }, history => {
       const { queries } = history
       const once = newEngine()
@@ -88,7 +88,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     })
   })
 
-  /** The first load of an index scans rows during commits, and then applies commits that the rows include. */
+  /** The first load scans rows during commits. It then applies commits that these rows already include. */
   test('applying the last commits of a history again changes no decision', () => {
     holdsFor(longer, { runs: 60, share }, history => {
       const { queries } = history

@@ -136,7 +136,7 @@ function expectPart(found: Expected, expected: readonly Expected[]): void {
   expect(whole?.kind === 'other-role' && namesOf(whole.held)).toEqual(namesOf(held))
 }
 
-/** Expects a path of current facts and derivations, of which a guard blocks at most the first. */
+/** Expects a path of current facts and derivations. A guard can block only the first derivation. */
 function expectWay(world: StateView, query: Query, miss: NearMiss): void {
   const { user, action, type, key } = query
   if (miss.kind === 'no-tuple') {

@@ -3,17 +3,17 @@
  * never makes a condition match (conditions.md 15.2).
  *
  * The law applies to merged attributes, so that no source with lower precedence replaces data. If data is
- * removed, a condition keeps its value or becomes unknown. A condition that did not match then does not match
- * either. The law holds for
+ * removed, a condition keeps its value or becomes unknown. Therefore, a condition that did not match before
+ * does not match afterwards. The law holds for
  *
  * - whole attributes (a name of a root, an attribute of a stored instance, the instance) in trees without
  *   `exists`, if no name hides a shorter one: not both `a` and `a.b`;
  * - members at any depth, including those of array elements, if in addition no operator of equality or
- *   membership has an operand that is an object, contains one or is a ref. An object without a member is a
- *   different value.
+ * membership has an operand that is an object, contains an object or is a ref. An object without a member is
+ * a different value.
  *
- * It does not hold for elements: an array without an element is a different array, and `[]` matches every
- * `all_match`.
+ * The law does not hold for array elements: an array without an element is a different array, and `[]`
+ * matches every `all_match`.
  */
 import { describe, expect, test } from 'vitest'
 import { truthOf } from '#testing/oracle/conditions/conditions.ts'

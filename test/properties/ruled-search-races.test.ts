@@ -26,7 +26,7 @@ const right = onceFor((history: History) => {
   }
 })
 
-/** Runs `change` before every n-th read of the index, except for reads with the lock, which exclude it. */
+/** Runs `change` before every n-th read of the index, except for reads with the lock, which block changes. */
 function changingEvery<Answer>(looks: number, change: () => void, work: () => Answer): Answer {
   const { begin } = ConsistentReads.prototype
   let count = 0

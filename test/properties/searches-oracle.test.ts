@@ -248,7 +248,7 @@ function expectPages(expected: readonly string[], pageAt: (page: Page) => KeyPag
   }
 }
 
-/** Compares a page without a matcher, which takes ten times as long. There are about a million pages. */
+/** Compares one of about a million pages. A matcher would take ten times as long. */
 function expectPage(page: KeyPage, right: KeyPage): void {
   if (!isDeepStrictEqual(page, right)) expect(page).toEqual(right)
 }

@@ -1,6 +1,6 @@
 /**
- * Seeds for property tests. Every run has the same seed, so that a failure belongs to the change that it
- * tests. `VERDICT_SEED=random` explores other values, and `VERDICT_SEED=<number>` repeats such a run.
+ * Seeds for property tests. Every run has the same seed, so that a failure is caused by the change under
+ * test. `VERDICT_SEED=random` explores other values, and `VERDICT_SEED=<number>` repeats such a run.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'

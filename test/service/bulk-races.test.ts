@@ -33,7 +33,7 @@ const BULKS: Readonly<Record<string, { readonly run: Call; readonly kind: 'assig
   },
 }
 
-/** Name of a removal, a bulk, the removal, and the number of facts that remain if the removal is second. */
+/** Name of a removal, name of a bulk, the removal, and the number of facts that remain if it is second. */
 const REMOVALS: readonly (readonly [string, keyof typeof BULKS, Call, number])[] = [
   ['the tenant', 'assignments', call('deleteTenant', { params: { tenant_id: 'acme' } }), 0],
   ['the role', 'assignments', call('deleteTenantRole', { params: { role_id: 'member' } }), 0],

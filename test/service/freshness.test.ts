@@ -76,7 +76,7 @@ test('a store that does not respond is reported once, not once per environment',
   expect(fresh).toEqual([false, true])
 })
 
-test('a stale environment with a fresh organization is reported by itself until it is fresh or removed', () => {
+test('a stale environment with a fresh organization is reported individually until it is fresh or removed', () => {
   const { lookAt, said, fresh, following, freshness } = watched(QUICK)
   lookAt({ one: 5_000 })
   lookAt({ one: 11_000 })

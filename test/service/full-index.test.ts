@@ -103,7 +103,7 @@ test('a change that is retried after a conflict reserves capacity once', async (
   })
   const update = await withDocument(service)
   const hasLost = (counts: readonly number[]): boolean => counts.length > 2
-  // Repeats until a change conflicts. None does if the first is committed before the second begins.
+  // Repeats until a change conflicts. None conflicts if the first commits before the second begins.
   for (let round = 0; ![...holds.values()].some(hasLost); round += 1) {
     holds.clear()
     for (const name of [`first-${round}.`, `second-${round}.`]) holds.set(name, [])

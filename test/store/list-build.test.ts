@@ -67,7 +67,7 @@ async function loaded(rows: readonly Row[], rule: ListRule = toyRule, sequence =
   return { tables, view }
 }
 
-/** `attempts`: number of times that the lists are built. `orderedEntries`: entries per batch. */
+/** Builds the lists `attempts` times, in batches of `orderedEntries` entries. */
 async function built(
   rows: readonly Row[],
   rule: ListRule,

@@ -43,7 +43,7 @@ async function openWith(largeWrites: LargeWrites): Promise<LedgerUnderTest> {
 const rows = (count: number, value = 'ar') =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`row ${n}`, value]))
 
-test('a commit is made by another thread from a number of rows or bytes on', async () => {
+test('a commit is made by another thread if its number of rows or bytes reaches a limit', async () => {
   const { largeWrites, commits } = counting(fromManyRows)
   const { ledger } = await openWith(largeWrites)
   await ledger.commit(commitOf({ put: rows(LARGE_ROWS - 1) }))
@@ -172,7 +172,7 @@ test.each([
   )
 })
 
-test('an empty data file, as of a process that exited after creating it, is initialized', async () => {
+test('an empty data file, as left by a process that exited after creating it, is initialized', async () => {
   const path = directory()
   writeFileSync(join(path, 'data.mdb'), '')
   const tables = new LmdbTables(path)

@@ -9,8 +9,8 @@ export async function pressOn(target: Locator, key = 'Enter'): Promise<void> {
 }
 
 /**
- * Focuses an element until it keeps the focus. A dialog that closes returns the focus a frame later, and a
- * page that is hidden page accepts none. An earlier key press would be lost.
+ * Focuses an element until it keeps the focus. A dialog that closes returns the focus one frame later, and a
+ * hidden page accepts no focus. A key press before that would be lost.
  */
 async function focusOn(target: Locator): Promise<void> {
   await expect

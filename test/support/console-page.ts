@@ -137,7 +137,7 @@ export async function typeApiKey(page: Page, key = API_KEY): Promise<void> {
 async function openSignedIn(browser: Browser, opened: Opened): Promise<Page> {
   const page = await openConsole(browser, opened)
   await typeApiKey(page, opened.key)
-  // The sign-in form has a heading too, so that a heading alone does not show that its successor is complete.
+  // The sign-in form also has a heading, so a heading alone does not prove that the next page is complete.
   await page.locator('input[type=password]').waitFor({ state: 'detached' })
   await page.getByRole('heading', { level: 1 }).waitFor()
   if (opened.path !== undefined) await goTo(page, opened.path)
@@ -157,8 +157,8 @@ export async function goToAddress(page: Page, address: string): Promise<void> {
 }
 
 /**
- * Runs in the page. The console renders on `popstate`, which precedes `hashchange`. From then on, a page that
- * is still loaded is hidden, so that its fields cannot have the focus.
+ * Runs in the page. The console renders on `popstate`, which precedes `hashchange`. After `popstate`, a page
+ * is hidden until it is loaded, so that its fields cannot have the focus.
  */
 async function navigate(hash: string): Promise<void> {
   const { location, addEventListener: listen } = globalThis as unknown as {

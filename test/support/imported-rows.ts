@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { ContentImport } from '#management/content/content-import.ts'
 
-/** Number of rows that an import of these lines writes. A further line, a tenant, ends the definitions. */
+/** Number of rows that an import of these lines writes. Adds a tenant, which ends the definitions. */
 export function importedRows(lines: readonly object[]): number {
   const it = new ContentImport({
     check: () => {},

@@ -148,8 +148,8 @@ export class RunningEnvironment {
   }
 
   /**
-   * Commits what these commands write, each drafted on the state as it is now, in their order: as callers do
-   * who read before any of the others has written. Returns for each whether it went through; none runs again.
+   * Drafts all commands on the current state, and then commits the drafts in order, like callers that all
+   * read before one of them writes. Returns for each command whether it was committed. Retries no command.
    */
   async onOneState(...commands: readonly Command[]): Promise<boolean[]> {
     const attempts = commands.map(command => {

@@ -31,7 +31,7 @@ function listed(): {
     })
 }
 
-/** Returns the files that no other file imports, or starts as a thread or process. They must be programs. */
+/** Returns the files that no other file imports or starts. These files must be programs. */
 function programs(): string[] {
   const started = new Set(
     sources.flatMap(source =>

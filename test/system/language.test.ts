@@ -132,7 +132,7 @@ test('the reader of Markdown reads prose, headings and cells, and neither code n
   expect(placesIn(readMarkdown(source))).toEqual(['1 indefinite-person', '9 of-its-own', '11 asked'])
 })
 
-test('the reader of line comments reads them, and nothing else', () => {
+test('the reader of line comments reads only line comments', () => {
   const source = '#!/bin/nobody\n# Nobody\nnobody: a # of its own\n'
   expect(placesIn(readLineComments(source, '#'))).toEqual(['2 indefinite-person', '3 of-its-own'])
   expect(placesIn(readLineComments('-- Nobody\nnobody()\n', '--'))).toEqual(['1 indefinite-person'])

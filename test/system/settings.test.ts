@@ -61,7 +61,7 @@ describe('a secret', () => {
 })
 
 describe('the endpoint for traces', () => {
-  test('is a URL, and an unset or empty value disables it', () => {
+  test('is a URL, and an unset or empty value disables traces', () => {
     const endpointOf = (text: string) => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: text }).otlpEndpoint
     expect(readConfig({}).otlpEndpoint).toBe(null)
     expect(endpointOf('')).toBe(null)

@@ -148,7 +148,7 @@ test('the new space of an HTTP thread is small, so that no garbage collection pa
   expect(kilobytes).toBe(2_048)
 })
 
-test('requests of disconnected clients never start if they wait, and are notified if they have started', async () => {
+test('waiting requests of disconnected clients never start, and requests that have started are notified', async () => {
   const begun: { readonly name: string; readonly waiting: WaitingClient; readonly end: () => void }[] = []
   const { port, ask } = await startedThread({
     execute: async ({ requestId }, _, waiting) => {

@@ -69,7 +69,7 @@ interface PoolOptions {
   readonly entry?: URL
 }
 
-/** `ended`: ids of the threads that ended. `failures`: reasons why threads could not be started. */
+/** Returns a pool, the ids of its threads that ended, and the reasons why threads could not start. */
 function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[]; failures: unknown[] } {
   const ended: number[] = []
   const failures: unknown[] = []

@@ -110,7 +110,7 @@ test('beyond the limit of an environment, only the readers of its oldest block e
   expect(late!.events).toEqual(['snapshot0', 'one', 'one'])
 })
 
-test('beyond the limit of all environments, readers of the one with the most bytes end as slow', () => {
+test('beyond the limit of all environments, readers of the environment with the most bytes end as slow', () => {
   const { reader, tell } = open({ heldMax: 100_000 })
   const text = `${eventOf('one', 10_000)}\n`
   const readers = [1, 2, 3].map(channel => reader(channel, { isFull: true }))

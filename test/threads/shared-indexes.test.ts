@@ -1,4 +1,4 @@
-/** When indexes are attached to the threads that decide, before or after a warm-up. */
+/** Time at which indexes are attached to the deciding threads: before or after a warm-up. */
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
@@ -46,7 +46,7 @@ test('a load fails if its warm-up fails, and the next load warms up again', asyn
   expect(warmUps).toBe(2)
 })
 
-test('the first index of very many records is attached after a warm-up, small indexes without a warm-up', async () => {
+test('the first index of very many records is attached after a warm-up, and small indexes are attached without a warm-up', async () => {
   const told: string[] = []
   const indexes = indexesWith({
     kept: null,

@@ -7,7 +7,7 @@ export interface Dataset {
   /** Schema, tenants, users and instances. The facts (assignments and tuples) follow in `facts`. */
   things(): Iterable<Change>
   facts(): Iterable<Change>
-  /** Checks that are probably allowed, or denied. Benchmarks query the baseline and keep those that are. */
+  /** Checks that are probably of this kind. Benchmarks keep those that the baseline decides like this. */
   candidates(count: number, kind: 'allowed' | 'denied'): Query[]
 }
 

@@ -5,7 +5,7 @@ import { DEFAULT_TENANT } from '#model/decision.ts'
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
 
 export interface RoleWords {
-  /** Permissions: actions of the role's type; `type:action` for tenant roles. */
+  /** Permissions: actions of the role's type, or `type:action` for a tenant role. */
   readonly can?: readonly string[]
   readonly extends?: readonly string[]
   readonly from?: readonly Derivation[]

@@ -113,7 +113,7 @@ export class HostileJudge {
     ])
   }
 
-  /** Returns a description of what is wrong with a response; null if it is correct. */
+  /** Returns a description of the error in a response, or null if the response is correct. */
   problem(request: HostileRequest, id: string, answer: RawAnswer | 'closed'): string | null {
     if (isCutShort(request)) return this.#problemOfCutShort(answer)
     if (answer === 'closed') return isRefusedUnread(request) ? null : 'closed without an answer'

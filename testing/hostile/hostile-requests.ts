@@ -330,7 +330,7 @@ export class HostileRequests {
     ])
   }
 
-  /** Returns a random JSON value, mostly of an unexpected kind. `isPlain`: valid where it is ignored. */
+  /** Returns a random JSON value, mostly of an unexpected kind. With `isPlain`, only a harmless value. */
   #oddValue(isPlain = false): Node {
     const dice = this.#dice
     const huge = dice.pick([1_000, 20_000, 200_000])

@@ -58,10 +58,10 @@ export function wideLists(size: {
 }
 
 /**
- * A document with many roles. Each is derived from a role on its folder, which is at the end of a chain of
- * folders. Evaluating each role separately takes roles × folders steps. A second document is in many folders,
- * and evaluating all its roles together takes as many steps. It is checked for a user with access to as many
- * other documents.
+ * A document with many roles. Each role is derived from a role on the folder of the document, which is at the
+ * end of a chain of folders. Evaluating each role separately takes roles × folders steps. A second document
+ * is in so many folders that evaluating all its roles together takes many steps. The user who is checked can
+ * view many other documents.
  */
 export function longWays(size: {
   readonly roles: number

@@ -9,7 +9,7 @@
  * --only     runs only these faults and keeps the results of the others in OUT.json.
  * --map      renames source and test files or folders whose paths differ in the checkout.
  *
- * A fault is detected if a test fails, or a hook of a file whose tests were collected. Failures of a
+ * A fault is detected if a test fails, or if a hook fails in a file whose tests were collected. Failures of a
  * transform or an import do not count. The changed file is always restored. After a SIGKILL, the next run
  * restores it from OUT.json.restore.
  */

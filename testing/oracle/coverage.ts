@@ -1,6 +1,6 @@
 /**
- * Counts the language features that random checks cover. A property test that becomes trivial is thus
- * noticed. Counts how many checks were allowed, and how often each feature was decisive: an oracle without
+ * Counts the language features that random checks cover. This detects property tests that have become
+ * trivial. Counts how many checks were allowed, and how often each feature was decisive: an oracle without
  * the feature decides differently.
  */
 import type { Change } from '#model/change.ts'

@@ -2,10 +2,10 @@
  * The current state after a history of changes, in the simplest form: arrays of puts. A put replaces its
  * predecessor, and a removal is a `filter`.
  *
- * Invariant: no element names a missing entity. After each change, elements that do are dropped, in order
- * from types to tuples. This has the same effect as the cascades that native.md C.7 lists for each kind of
- * removal. It shares no code with `src/engine` and is not optimized: each change takes quadratic time in the
- * number of facts.
+ * Invariant: no element names a missing entity. After each change, elements that name one are dropped, in
+ * order from types to tuples. This has the same effect as the cascades that native.md C.7 lists for each kind
+ * of removal. It shares no code with `src/engine` and is not optimized: each change takes quadratic time in
+ * the number of facts.
  */
 import type { AssignmentScope, Change, InstanceKey, RolePut, RuleChange } from '#model/change.ts'
 
@@ -174,7 +174,7 @@ export class CurrentFacts {
     }
   }
 
-  /** Returns whether its type exists, and its parent has the same side and type and forms no cycle. */
+  /** Returns whether the type of the set exists, and its parent fits: same side, same type, no cycle. */
   #mayBe(put: ChangeOf<'condition-set-put'>): boolean {
     if (put.type !== null && !this.#hasType(put.type)) return false
     if (put.parent === null) return true

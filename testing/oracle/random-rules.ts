@@ -34,7 +34,7 @@ class Sent implements QueryContext {
   }
 }
 
-/** `isDemanding`: almost all sets require a value of an attribute, by which entities can be looked up. */
+/** If `isDemanding`, almost all sets require a value of an attribute, by which entities can be found. */
 export function historiesWithRules(size: HistorySize, isDemanding = false): Arbitrary<History> {
   const put = (world: Names) => putIn(world, isDemanding)
   const change = (world: Names) => changeIn(world, isDemanding)

@@ -9,7 +9,7 @@ import { createServer } from 'node:net'
 
 /** The first port; the highest port that `fetch` rejects is 10,080. */
 export const FIRST = 10_100
-/** Number of ports. As many ports above them are held. The kernel assigns ports from 32,768. */
+/** Number of ports, and of second ports above them. The kernel assigns ports from 32,768. */
 const COUNT = 10_000
 /** Each process starts at a different position. */
 let last = FIRST + ((process.pid * 97) % COUNT)

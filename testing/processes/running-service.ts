@@ -38,7 +38,7 @@ export const RESOURCES = `${SCHEMA}/resources`
 export interface Answer<Body = unknown> {
   readonly status: number
   readonly headers: Headers
-  /** The parsed JSON. If it is not JSON, the text; without a body, undefined. */
+  /** The parsed JSON, or the text if it is not JSON. Undefined if there is no body. */
   readonly body: Body
 }
 

@@ -15,7 +15,7 @@ export class RawConnection {
   readonly #socket: Socket
   #pieces: Buffer[] = []
   #receivedBytes = 0
-  /** Number of bytes that the response needs at least. Joining pieces earlier takes quadratic time. */
+  /** Minimum size of the response. Joining the pieces before they have this size takes quadratic time. */
   #neededBytes = 0
   /** True if the received bytes are the start of a chunked response that is not complete. */
   #isInChunks = false

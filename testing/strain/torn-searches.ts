@@ -1,4 +1,4 @@
-/** Searches with known results, although `write-mix.ts` runs. Each result must belong to one state. */
+/** Searches with known results while `write-mix.ts` makes changes. Each result must match one state. */
 import { isDeepStrictEqual } from 'node:util'
 import type { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'

@@ -15,7 +15,7 @@ type State =
   | { readonly is: 'written'; readonly rows: number; readonly isCut: boolean; readonly file: string }
   | { readonly is: 'failed'; readonly problem: unknown }
 
-/** `label`: name of the list for screen readers. `pages`: rows of the list, in the columns of `header`. */
+/** `label` is the name of the list for screen readers. `pages` has its rows, in the columns of `header`. */
 export function ExportAction({
   label,
   file,

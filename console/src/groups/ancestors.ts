@@ -31,7 +31,7 @@ export interface Ancestors {
   readonly isPart: boolean
 }
 
-/** `reference`: name of the group. Null if no group is selected. */
+/** `reference` is the name of the group, or null if no group is selected. */
 export function useAncestors(reference: string | null): Ancestors | undefined {
   const environment = useCurrentEnvironment()
   const calls = useGroupCalls()

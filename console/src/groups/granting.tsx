@@ -11,8 +11,8 @@ import { useUntil } from './field-errors.ts'
 
 interface Seen {
   /**
-   * Last known expiration time of a grant. Undefined if the role is not granted. `shown`: expiration time
-   * that was displayed. It is returned if no conflict response has reported another one.
+   * Last known expiration time of a grant. Undefined if the role is not granted. `shown` is the expiration
+   * time that was displayed. It is returned unless a conflict response has reported another one.
    */
   readonly endOf: (what: string, shown?: End) => End | undefined
   /** Awaits a change. If the response reports a conflict, stores the current state of the grant. */
@@ -57,7 +57,7 @@ export function granting(
 
 /**
  * Note that another user has changed the grant in the meantime. Renders nothing if there was no such change.
- * `gone`: text if the grant was revoked.
+ * `gone` is the text for a grant that was revoked.
  */
 export function ConflictNote({
   seen,

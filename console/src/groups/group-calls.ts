@@ -78,7 +78,7 @@ function groupCalls(path: CurrentEnvironment['path']) {
       taggedAnswerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}', { params: at(group) }),
       ),
-    /** `tag`: `ETag` that the group must have. If it is null, the group is deleted in any case. */
+    /** `tag` is the `ETag` that the group must have. If it is null, the group is deleted in any case. */
     remove: (group: string, tag: string | null) =>
       answerOf(
         service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}', {

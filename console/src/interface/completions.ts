@@ -126,7 +126,7 @@ export function completeInstances({ path }: Environment, type: string, tenant?: 
   }
 }
 
-/** The first keys with this prefix in the tenant. If `tenant` is absent, in all tenants. */
+/** Returns the first keys with this prefix in the tenant, or in all tenants if `tenant` is absent. */
 export async function keysIn(
   environment: Environment,
   asked: { readonly kind: Kind; readonly prefix: string; readonly resource?: string },

@@ -7,8 +7,8 @@ export type End = string | null
 /** A grant, which can exist or not: a membership, the nesting of a group, or a role. */
 export interface Grant {
   /**
-   * Creates the grant or changes its expiration time. `seen`: the last known expiration time, or undefined if
-   * the grant did not exist. Rejects with 412 if the grant is in another state.
+   * Creates the grant or changes its expiration time. `seen` is the last known expiration time, or undefined
+   * if the grant did not exist. Rejects with 412 if the grant is in another state.
    */
   readonly put: (end: End, seen: End | undefined) => Promise<unknown>
   /** Revokes the grant. Rejects if its expiration time is not `seen` or if the grant no longer exists. */

@@ -35,7 +35,7 @@ export interface Pages<Item> {
   readonly loadMore: () => void
 }
 
-/** `load` returns a page; the first page is 1. `isEnabled`: whether requests are made. */
+/** `load` returns a page; the first page is 1. `isEnabled` states whether requests are made. */
 export function usePages<Item>(
   key: QueryKey,
   load: (

@@ -61,7 +61,7 @@ export class Problem extends Error {
     return new Problem(404, 'NOT_FOUND', `there is no ${JSON.stringify(name)}`)
   }
 
-  /** `error`: body of the response. It is parsed if it was JSON. */
+  /** `error` is the body of the response. It is parsed if it was JSON. */
   static of(response: Response, error: unknown): Problem {
     const body: Readonly<Record<string, unknown>> =
       typeof error === 'object' && error !== null ? { ...error } : {}

@@ -115,7 +115,7 @@ class Sight {
 
 /**
  * Items of each page, without duplicates. If an item moved from a page that was not reloaded to a page that
- * was, it is in both pages.
+ * was reloaded, it is in both pages.
  */
 export function withoutRepeats<Item>(
   pages: readonly (readonly Item[])[],

@@ -80,7 +80,7 @@ export function editableAttribute(
 
 type RoleChange = Pick<Schemas['RoleUpdate'], 'name' | 'description' | 'attributes'>
 
-/** `type`: null for a tenant role. */
+/** `type` is null for a tenant role. */
 export function editableRole(
   path: Path,
   type: string | null,

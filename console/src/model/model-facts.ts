@@ -24,8 +24,8 @@ export interface Derivation {
   readonly to: { readonly type: string; readonly role: string }
   readonly along: string
   /**
-   * A guard means that the derivation has no effect for users who hold a direct role on the object.
-   * `ofItself`: the derivation itself has a guard. `ofRole`: the role has a guard for all its derivations.
+   * A guard means that the derivation has no effect for users who hold a direct role on the object. If
+   * `ofItself`, the derivation itself has a guard. If `ofRole`, the role has a guard for all its derivations.
    */
   readonly guard: { readonly ofItself: boolean; readonly ofRole: boolean }
   readonly isOfGroups: boolean
@@ -83,8 +83,8 @@ export function unknownParents(role: Permitting, roles: ReadonlyMap<string, Perm
 }
 
 /**
- * Permissions that a role inherits from the roles that it extends directly or indirectly. For each
- * permission, one role that grants it.
+ * Permissions that a role inherits from the roles that it extends directly or indirectly. The result
+ * contains, for each permission, one role that grants it.
  */
 export function inheritedPermissions(
   role: Permitting,

@@ -32,8 +32,8 @@ export async function addType(path: Path, body: Schemas['ResourceCreate']): Prom
 }
 
 /**
- * `tag`: `ETag` that the type must have, otherwise the service responds with 412. If it is null, the type is
- * removed in any case.
+ * `tag` is the `ETag` that the type must have. Otherwise, the service responds with 412. If it is null, the
+ * type is removed in any case.
  */
 export function removeType(path: Path, type: string, tag: Tag = null) {
   return answerOf(
@@ -88,7 +88,7 @@ export function removeAttribute(path: Path, type: string, attribute: string, tag
   )
 }
 
-/** `type`: null for a tenant role. */
+/** `type` is null for a tenant role. */
 export async function addRole(path: Path, type: string | null, body: Schemas['RoleCreate']): Promise<Tag> {
   if (type === null) await answerOf(service.POST(TENANT_ROLES, { params: { path }, body }))
   else
@@ -138,7 +138,7 @@ export function setPermission(
     : answerOf(service.DELETE(`${TYPE_ROLE}/permissions`, given))
 }
 
-/** Sets whether the role extends another one. `type`: null for tenant roles. */
+/** Sets whether the role extends another one. `type` is null for tenant roles. */
 export function setExtends(
   path: Path,
   {

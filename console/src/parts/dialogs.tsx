@@ -41,7 +41,7 @@ interface DialogLook<Result> {
 }
 
 /**
- * `children`: renders the fields; its argument is the last error. If absent, the dialog contains only the
+ * `children` renders the fields; its argument is the last error. If absent, the dialog contains only the
  * sentence.
  */
 export function ActionDialog<Result>({

@@ -18,8 +18,8 @@ const SPANS = {
 type Span = keyof typeof SPANS | 'never' | 'moment'
 
 /**
- * `value`: RFC 3339, or null if the grant does not expire. `initial`: time that is preselected; null for
- * none.
+ * `value` is a time in RFC 3339, or null if the grant does not expire. `initial` is the preselected time, or
+ * null for none.
  */
 export function EndInput({
   initial = null,

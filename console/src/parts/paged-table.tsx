@@ -29,7 +29,7 @@ interface Look<Item> {
   readonly detail?: RowDetail<Item>
 }
 
-/** The first column identifies the row. `empty`: text that is shown if the list is empty. */
+/** The first column identifies the row. `empty` is shown if the list is empty. */
 export function PagedTable<Item>({
   label,
   pages,

@@ -27,7 +27,7 @@ const UNDO_MS = 60_000
 
 const queue = new ToastQueue<Notification>({ maxVisibleToasts: 3 })
 
-/** `undo`: reverts the change; null if it cannot be undone. */
+/** `undo` reverts the change. It is null if the change cannot be undone. */
 export function notify(text: string, undo: (() => void) | null = null): void {
   queue.add({ text, problem: null, undo }, { timeout: undo === null ? SHOWN_MS : UNDO_MS })
 }

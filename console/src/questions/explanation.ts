@@ -18,7 +18,7 @@ export interface Explanation {
   readonly askedAt: string
 }
 
-/** `isAllowedToAsk`: whether the key of the session can request decisions. */
+/** `isAllowedToAsk` states whether the key of the session can request decisions. */
 export function useExplanation(question: Question, isAllowedToAsk: boolean) {
   const environment = useCurrentEnvironment()
   return useQuery({

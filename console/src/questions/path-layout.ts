@@ -55,7 +55,7 @@ export interface Layout {
   readonly edges: readonly PlacedEdge[]
 }
 
-/** `notes`: lines of text below each edge. `available`: available width in pixels. */
+/** `notes` are the lines of text below each edge. `available` is the available width in pixels. */
 export function layOut(path: Path, notes: readonly (readonly string[])[], available: number): Layout {
   const nodeWidths = path.nodes.map(({ key, kindText, role }) =>
     between(

@@ -78,7 +78,7 @@ function Set({ node: { kindText, key } }: { readonly node: PathNode }) {
   )
 }
 
-/** `plain`: text for a side that has no conditions. */
+/** `plain` is the text for a side that has no conditions. */
 function RuleSide({
   title,
   side,

@@ -45,7 +45,7 @@ function whyDenied(
   return abac.code === 'disabled' ? byRoles : `${byRoles} ${why.rulesToo}`
 }
 
-/** Hints about a denied check. `type`: resource type, if it is known. */
+/** Hints about a denied check. `type` is the resource type, if it is known. */
 export function hintsOf(
   { explained: { allow, debug }, storedIn }: Explanation,
   type: Schemas['Resource'] | null | undefined,

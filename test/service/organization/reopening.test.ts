@@ -15,7 +15,7 @@ import { runtimeServicesWith } from '../../support/runtime-services.ts'
 
 const tenant = 'default'
 
-/** `whenAttached` delays the confirmation of a new index by a thread, `whenReachable` the store. */
+/** `whenAttached` delays a thread that confirms a new index, and `whenReachable` delays the store. */
 async function opened(
   whenAttached: () => Promise<void> = async () => {},
   whenReachable: ((tell: (error: AuthzError) => void) => Promise<void>) | null = null,

@@ -109,7 +109,7 @@ async function expectWhole(environment: RunningEnvironment): Promise<void> {
 }
 
 describe.each(REMOVALS)('a deleted %s', removal => {
-  test('is absent from decisions and lists in the response, and the purge removes every dependent row', async () => {
+  test('is absent from decisions and lists when the response is sent, and the purge removes every dependent row', async () => {
     const environment = await prepared()
     await fill(environment, 'acme')
     await REMOVE[removal](environment)

@@ -55,7 +55,7 @@ describe('a deleted group of 200 members', () => {
     expect(await top()).toEqual(['small', 'other'])
   })
 
-  test('is absent from decisions in the response, and its purge keeps all rows of other groups', async () => {
+  test('is absent from decisions when the response is sent, and its purge keeps all rows of other groups', async () => {
     const environment = await RunningEnvironment.open()
     await fill(environment)
     expect(may(environment, 'u199', 'update')).toBe(true)

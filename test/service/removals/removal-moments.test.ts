@@ -7,7 +7,7 @@ import { call, type Call, RunningEnvironment } from '../../support/running-envir
 import { errorCodeOf } from '../../support/documents/error-codes.ts'
 import { runsOf } from '../../support/random-runs.ts'
 
-/** A removal takes fewer iterations of the microtask queue. */
+/** More iterations of the microtask queue than any removal takes. */
 const MOMENTS = 100
 const MOMENTS_BEFORE = 40
 /** Tests use every sixth moment, or every moment if `VERDICT_RUNS` requests more runs. */

@@ -13,7 +13,7 @@ const VIEWER = { resource_id: 'document', role_id: 'viewer' }
 const VIEWER_BLOCK = { name: 'Viewer' }
 const EDITOR_BLOCK = { name: 'Editor', permissions: ['update'] }
 
-/** `team` is an editor of `document:d1`, through one relation for grants, and in no other group. */
+/** `team` is an editor of `document:d1` through one relation for grants, and is in no other group. */
 async function granted(): Promise<RunningEnvironment> {
   const it = await RunningEnvironment.open()
   await it.resource('document', ['update'], { editor: ['update'], viewer: [] })
@@ -37,7 +37,7 @@ async function derivedOver(): Promise<RunningEnvironment> {
   return it
 }
 
-/** The last three operations delete the relation itself, the others its last tuple. */
+/** The last three operations delete the relation itself. The other operations delete its last tuple. */
 const WITH_TUPLE = {
   removeGroupRole: call('removeGroupRole', { params: TEAM, body: ROLE_ON_D1 }),
   deleteGroup: call('deleteGroup', { params: TEAM }),
@@ -88,20 +88,26 @@ const WITH_DERIVATION: Readonly<Record<string, Call>> = {
 }
 
 describe('a relation for grants is deleted by', () => {
-  test.each(Object.entries(WITH_TUPLE))('%s, with its last tuple or itself', async (_name, remove) => {
-    const environment = await granted()
-    await remove(environment)
-    expect(environment.count('relation')).toBe(0)
-  })
+  test.each(Object.entries(WITH_TUPLE))(
+    '%s, which deletes its last tuple or the relation itself',
+    async (_name, remove) => {
+      const environment = await granted()
+      await remove(environment)
+      expect(environment.count('relation')).toBe(0)
+    },
+  )
 
-  test.each(Object.entries(WITH_DERIVATION))('%s, with its last derivation', async (_name, remove) => {
-    const environment = await derivedOver()
-    await remove(environment)
-    expect(environment.count('relation')).toBe(0)
-  })
+  test.each(Object.entries(WITH_DERIVATION))(
+    '%s, which deletes its last derivation',
+    async (_name, remove) => {
+      const environment = await derivedOver()
+      await remove(environment)
+      expect(environment.count('relation')).toBe(0)
+    },
+  )
 
   const CASCADES = ['deleteGroup', 'deleteResourceInstance', 'deleteTenant'] as const
-  test.each(CASCADES)('%s, with more rows than one commit removes', async name => {
+  test.each(CASCADES)('%s, which deletes more rows than fit into one commit', async name => {
     const environment = await granted()
     const users = Array.from({ length: 100 }, (_, number) => `u${number}`)
     await environment.users(...users)

@@ -138,7 +138,7 @@ test('a resource type that is created for a new group counts toward the limit of
   await expect(environment.execute('createGroup', group)).rejects.toMatchObject(REFUSED)
 })
 
-test('relations of several resources, and roles of one, are limited even for concurrent creations', async () => {
+test('relations of several resources together, and roles of one resource, are limited even for concurrent creations', async () => {
   const environment = await opened()
   const create = (key: string, count: number) =>
     addResource(environment, key, { relations: keyed(count, key) })

@@ -1,4 +1,4 @@
-/** Removals and references that overlap (native.md C.7). Commits in memory would be immediate. */
+/** Removals that overlap with new references (native.md C.7), on lmdb: in memory, commits are immediate. */
 import { describe, expect, test } from 'vitest'
 import { updateConditionSet } from '#management/schema/condition-sets/condition-sets.ts'
 import { deleteResource } from '#management/schema/resources.ts'
@@ -234,7 +234,7 @@ describe('moving a set with a rule below a set of another resource', () => {
   const rule = { body: { user_set: 'staff', permission: 'document:update', resource_set: 'any' } } as const
   const move = { params: { condition_set_id: 'any' }, body: { parent_id: 'folders' } } as const
 
-  test('conflicts with the creation of the rule if that commits second, and the retry of the creation is refused', async () => {
+  test('conflicts with the creation of the rule if the creation commits second, and the retry of the creation is refused', async () => {
     const environment = await prepared()
     const { work, commit } = environment.attempt(context => createSetRule(context, rule))
     while (!work.next().done);
@@ -243,7 +243,7 @@ describe('moving a set with a rule below a set of another resource', () => {
     await expect(environment.execute('createSetRule', rule)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('conflicts with a rule that is created while it yields, and its retry is refused', async () => {
+  test('conflicts with a rule that is created while the move yields, and the retry of the move is refused', async () => {
     const environment = await prepared()
     const parent = { params: { condition_set_id: 'other' }, body: { parent_id: 'any' } }
     await environment.execute('updateConditionSet', parent)

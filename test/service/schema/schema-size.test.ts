@@ -211,7 +211,7 @@ test('the limit of permissions counts tenant and resource roles together, and re
   await environment.execute('putRolesInBulk', one)
 })
 
-test('one of several concurrent bulks commits if the capacity suffices for one', async () => {
+test('only one of several concurrent bulks commits if the capacity suffices for only one', async () => {
   const environment = await withActions()
   await environment.execute('putRolesInBulk', bulk({ key: 'a', permissions: permissions(6) }))
   const outcomes = await Promise.allSettled(

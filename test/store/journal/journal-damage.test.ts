@@ -1,4 +1,4 @@
-/** Damage of an acknowledged record closes the tables. An unacknowledged one is skipped and reported. */
+/** A damaged record closes the tables if it was acknowledged. Otherwise, it is skipped and reported. */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'

@@ -23,7 +23,7 @@ export function directory(): string {
   return made
 }
 
-/** A thread for large writes and checkpoints. `largeRows`: rows from which a write is large. */
+/** A thread for large writes and checkpoints. A write with `largeRows` rows or more is large. */
 export function writeThread(largeRows?: number): WriteThread {
   const thread = new WriteThread(new URL('../toy-large-writes.ts', import.meta.url), largeRows)
   afterAll(() => thread.close())

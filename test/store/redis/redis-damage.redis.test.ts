@@ -227,7 +227,7 @@ describe('a Redis that evicts keys when it is full', () => {
     ])
   })
 
-  test('is detected with any of two permissions, and a warning is logged if the policy cannot be read', async () => {
+  test('is detected with either of two permissions, and a warning is logged if the policy cannot be read', async () => {
     const { url, orders } = await evicting('allkeys-lru')
     const as = async (...rights: readonly string[]) => {
       await orders.send('ACL', 'SETUSER', 'node', 'reset', 'on', 'nopass', '~*', '&*', '+@all', ...rights)

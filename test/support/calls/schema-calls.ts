@@ -186,7 +186,7 @@ export const SCHEMA_CALLS: readonly Call[] = [
   }),
 ]
 
-/** Deletions of the created entities. Purges can write after them. */
+/** Deletions of the created entities. Their purges can still write after these calls. */
 export const SCHEMA_DELETIONS: readonly Call[] = [
   call('deleteProxyConfig', 'DELETE', `${CONFIGS}/gateway`),
   call('deleteSetRule', 'DELETE', RULES, RULE),

@@ -55,7 +55,7 @@ export const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator
 /**
  * Returns true if a number cannot be compared: a `bigint` that no double represents, or a number beyond the
  * range of doubles. If the operand is such a number, the result is unknown. If a list or an object contains
- * it, only the comparison with it is unknown.
+ * such a number, only the comparison with this number is unknown.
  */
 export function isUnreadable(value: unknown): boolean {
   if (typeof value === 'bigint') return !Number.isFinite(Number(value)) || integerOf(Number(value)) !== value

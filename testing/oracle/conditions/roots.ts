@@ -10,7 +10,7 @@ export interface Roots {
   readonly server: JsonObject
 }
 
-/** Attributes of a source. Absent or null: the source has none. A single attribute can be null. */
+/** Attributes of a source. If absent or null, the source has none. A single attribute can be null. */
 export interface AttributesPart {
   readonly attributes?: JsonObject | null
 }

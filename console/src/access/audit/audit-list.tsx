@@ -38,8 +38,8 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
     let former = new Set<string>()
     for (let page = 1; ; page += 1) {
       const { data } = await load(environment, asked, { page, per_page: EXPORT_PAGE_SIZE }, signal)
-      // If entries are added during the export, they move the others to later pages. The next page can then
-      // repeat entries of the former page, which are removed here. No entry is skipped.
+      // Entries that are added during the export move the other entries to later pages. The next page can
+      // then repeat entries of the former page. These duplicates are removed here. No entry is skipped.
       yield data.filter(({ id }) => !former.has(id)).map(cellsOf)
       if (data.length < EXPORT_PAGE_SIZE) return
       former = new Set(data.map(({ id }) => id))

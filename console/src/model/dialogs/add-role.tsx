@@ -7,7 +7,7 @@ import { addRole, removeRole } from '../model-writes.ts'
 import { ActionsChoice } from './actions-choice.tsx'
 import { AddPart } from './add-part.tsx'
 
-/** `actions`: actions of the type. The new role can get permissions for them immediately. */
+/** `actions` are the actions of the type. The new role can get permissions for them immediately. */
 export function AddRole({
   type,
   actions = [],

@@ -73,7 +73,7 @@ export function TenantRoleParents({ role }: { readonly role: TenantRole }) {
   )
 }
 
-/** `begin`: initially selected roles. */
+/** `begin` contains the initially selected roles. */
 function Parents({
   type,
   role,

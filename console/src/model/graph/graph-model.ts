@@ -38,9 +38,9 @@ export interface GraphModel {
 }
 
 /**
- * Builds the graph. `withGroups`: whether to include group types and the relations that grants to groups
- * create. `isDetailed`: whether each relation has its own link, so that the graph shows through which
- * relation a role is derived. If there are many relations between two types, they still have a single link.
+ * Builds the graph. If `withGroups`, it includes group types and the relations that grants to groups create.
+ * If `isDetailed`, each relation has its own link, so that the graph shows through which relation a role is
+ * derived. If there are many relations between two types, they still have a single link.
  */
 export function graphOf(
   types: readonly ModelType[],

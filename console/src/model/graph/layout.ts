@@ -37,7 +37,7 @@ interface Part {
 }
 
 /**
- * `isDetailed`: whether boxes have one row per role. `aspect`: available width divided by available height.
+ * If `isDetailed`, boxes have one row per role. `aspect` is the ratio of available width and height.
  */
 export function layout(
   { boxes, links }: GraphModel,

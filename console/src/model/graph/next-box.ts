@@ -14,7 +14,7 @@ const DIRECTIONS: Readonly<Record<string, readonly [number, number]>> = {
  */
 const ASIDE = 2
 
-/** `ordered`: the boxes in reading order. Returns null if there is no box in that direction. */
+/** `ordered` contains the boxes in reading order. Returns null if there is no box in the direction. */
 export function nextBox(
   ordered: readonly PlacedBox[],
   from: string | undefined,

@@ -27,9 +27,9 @@ const TREMBLE = 4
 export const STEP = 1.25
 
 /**
- * `content`: size of the drawing. `start`: identifies the drawing; the viewport is reset when it changes.
- * `readable`: minimum scale at which the text is readable. If the drawing does not fit at this scale, the
- * viewport starts at its corner.
+ * `content` is the size of the drawing. `start` identifies the drawing; the viewport is reset when it
+ * changes. `readable` is the minimum scale at which the text is readable. If the drawing does not fit at this
+ * scale, the viewport starts at its corner.
  */
 export function useView(content: Size, start: string, readable: number) {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 })

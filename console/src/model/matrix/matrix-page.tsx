@@ -16,7 +16,7 @@ import '../../styles/model-matrix.css'
 /** Value of the menu item for tenant roles. It differs from every type, because keys contain no colon. */
 const TENANTS = ':tenants'
 
-/** `type`: null shows the tenant roles. */
+/** If `type` is null, the page shows the tenant roles. */
 export default function MatrixPage({ type }: { readonly type: string | null }) {
   const { texts: all, number } = useSpoken()
   const texts = all.model.matrix

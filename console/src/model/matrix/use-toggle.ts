@@ -6,7 +6,7 @@ import { useTexts } from '../../texts/texts.tsx'
 import { setPermission } from '../model-writes.ts'
 import type { PermissionCell } from './permission-cell.ts'
 
-/** `type`: null for tenant roles. */
+/** `type` is null for tenant roles. */
 export function useToggle(type: string | null): (cell: PermissionCell) => Promise<void> {
   const { path } = useCurrentEnvironment()
   const texts = useTexts().model.matrix

@@ -9,7 +9,7 @@ import { useTexts } from '../../texts/texts.tsx'
 import { Resting } from './resting.tsx'
 import { KEPT_RULES_MAX, type SavedSet, useRestingOn } from './use-set.ts'
 
-/** `restore`: re-creates the set. */
+/** `restore` re-creates the set. */
 export function DeleteSet({
   current: { set, tag },
   restore,

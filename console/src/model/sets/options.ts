@@ -30,7 +30,7 @@ export function loadInstances({ path }: CurrentEnvironment, resource: string): C
   }
 }
 
-/** Completes possible parents of a set. `of`: key of the set if it is saved; null for a new set. */
+/** Completes possible parents of a set. `of` is the key of a saved set, or null for a new set. */
 export function loadParents({ path }: CurrentEnvironment, type: SetType, of: string | null): Complete {
   return async (search, signal) => {
     if (of !== null) {
@@ -64,8 +64,7 @@ async function loadSets(
 }
 
 /**
- * Completes the user side of a rule with user sets and tenant roles. `roleNote`: text that is shown next to a
- * role.
+ * Completes the user side of a rule with user sets and tenant roles. `roleNote` is shown next to a role.
  */
 export function loadUserSides({ path }: CurrentEnvironment, roleNote: string): Complete {
   return async (search, signal) => {

@@ -8,7 +8,7 @@ import { RuleText } from './rule-text.tsx'
 import type { ConditionSet } from './set-draft.ts'
 import { NAMED_RULES_MAX, useRestingOn } from './use-set.ts'
 
-/** `sentence`: returns a sentence about the change. Its argument is the number of rules that use the set. */
+/** `sentence` returns a sentence about the change. Its argument is the number of rules that use the set. */
 export function Resting({
   set,
   sentence,

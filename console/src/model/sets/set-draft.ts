@@ -29,7 +29,7 @@ export const NEW_SET: SetDraft = {
   text: '{\n  \n}',
 }
 
-/** `parent`: key of the parent set. Null if the set has no parent. */
+/** `parent` is the key of the parent set, or null if the set has no parent. */
 export function draftOf(set: ConditionSet, parent: string | null): SetDraft {
   return {
     key: set.key,

@@ -20,7 +20,7 @@ import { useTrial } from './use-trial.ts'
 
 const ConditionsEditor = lazy(() => import('./editor/conditions-editor.tsx'))
 
-/** `savedKey`: key of a saved set; null for a new set. `problem`: the last error. */
+/** `savedKey` is the key of a saved set, or null for a new set. `problem` is the last error. */
 export function SetForm({
   draft,
   onChange,

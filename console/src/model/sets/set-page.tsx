@@ -43,7 +43,7 @@ export default function SetPage({ setKey }: { readonly setKey: string }) {
   return <SavedSetPage current={data} />
 }
 
-/** `current`: the set as it is stored now, including changes by other users. */
+/** `current` is the set as it is stored now, including changes by other users. */
 function SavedSetPage({ current }: { readonly current: SavedSet }) {
   const environment = useCurrentEnvironment()
   const texts = useTexts().model.sets

@@ -16,7 +16,7 @@ const LOOKS = {
   unknown: { kind: 'warn', mark: '?' },
 } as const
 
-/** `isWhole`: whether the result is that of a whole set. It is then labeled as a match. */
+/** If `isWhole`, the result is that of a whole set and is labeled as a match. */
 export function Truth({
   value,
   isWhole = false,

@@ -12,7 +12,7 @@ const KEPT_MS = 60_000
 const LISTED_MAX = 100
 const TENANTS = '__tenant'
 
-/** `resource`: key of the resource type to which the set is limited; empty for none. */
+/** `resource` is the key of the resource type to which the set is limited, or empty for none. */
 export function useAttributes(resource: string): () => Promise<readonly KnownAttribute[]> {
   const environment = useCurrentEnvironment()
   const queries = useQueryClient()

@@ -50,7 +50,7 @@ export interface UsedTrial {
   readonly error: Error | null
 }
 
-/** `savedKey`: key of a saved set; null for a new set. */
+/** `savedKey` is the key of a saved set, or null for a new set. */
 export function useTrial(
   draft: SetDraft,
   savedKey: string | null,

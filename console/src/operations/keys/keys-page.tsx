@@ -44,8 +44,8 @@ export function KeysPage() {
 }
 
 /**
- * `ownProject`: project of the session if it manages only the keys of that project. Null if it manages all
- * keys.
+ * `ownProject` is the project of the session if it manages only the keys of this project. It is null if the
+ * session manages all keys.
  */
 function KeyList({ ownProject }: { readonly ownProject: string | null }) {
   const { texts, moment } = useSpoken()

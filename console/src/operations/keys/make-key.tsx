@@ -17,7 +17,7 @@ const FIELDS = ['name', 'project_id', 'environment_id']
 
 type Kind = ApiKey['object_type']
 
-/** `ownProject`: project in which the session can create keys. Null if it can create keys in all projects. */
+/** `ownProject` is the only project in which the session can create keys, or null if it can in all. */
 export function MakeKey({ ownProject }: { readonly ownProject: string | null }) {
   const texts = useTexts().operations.keys
   const current = useCurrentEnvironmentIfAny()
