@@ -88,26 +88,20 @@ const WITH_DERIVATION: Readonly<Record<string, Call>> = {
 }
 
 describe('a relation for grants is deleted by', () => {
-  test.each(Object.entries(WITH_TUPLE))(
-    '%s, which deletes its last tuple or the relation itself',
-    async (_name, remove) => {
-      const environment = await granted()
-      await remove(environment)
-      expect(environment.count('relation')).toBe(0)
-    },
-  )
+  test.each(Object.entries(WITH_TUPLE))('%s (last tuple or whole relation)', async (_name, remove) => {
+    const environment = await granted()
+    await remove(environment)
+    expect(environment.count('relation')).toBe(0)
+  })
 
-  test.each(Object.entries(WITH_DERIVATION))(
-    '%s, which deletes its last derivation',
-    async (_name, remove) => {
-      const environment = await derivedOver()
-      await remove(environment)
-      expect(environment.count('relation')).toBe(0)
-    },
-  )
+  test.each(Object.entries(WITH_DERIVATION))('%s (last derivation)', async (_name, remove) => {
+    const environment = await derivedOver()
+    await remove(environment)
+    expect(environment.count('relation')).toBe(0)
+  })
 
   const CASCADES = ['deleteGroup', 'deleteResourceInstance', 'deleteTenant'] as const
-  test.each(CASCADES)('%s, which deletes more rows than fit into one commit', async name => {
+  test.each(CASCADES)('%s (more rows than one commit)', async name => {
     const environment = await granted()
     const users = Array.from({ length: 100 }, (_, number) => `u${number}`)
     await environment.users(...users)
