@@ -129,7 +129,7 @@ function cycleIn(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] | nu
 describe('the folders of src', () => {
   test.each([
     ['without their subfolders', (folder: string) => folder],
-    // Both folders as the entries of the folder that contains them both.
+    // Replaces both folders by their parents in the nearest common folder.
     [
       'with their subfolders',
       (folder: string, other: string) => {

@@ -94,7 +94,7 @@ relationship_tuples: [{ subject: 'folder:f', relation: parent, object: 'page:p1'
     expect(await apply(null)).toEqual({ code: 0, steps: [] })
   })
 
-  test('does not create expired grants, and removes existing ones', async () => {
+  test('does not create grants whose expiration time is past, and removes them if they exist', async () => {
     const past = '2020-01-01T00:00:00Z'
     expect(told(await apply(past, '--yes'))).toEqual([['+ group group:staff']])
     expect([await ends(), await apply(past)]).toEqual([[], { code: 0, steps: [] }])

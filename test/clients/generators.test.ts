@@ -1,6 +1,6 @@
 /**
- * Clients that are generated from the `/openapi.json` of a running service. A program in `generators` makes
- * the same calls with each of them. Programs of one language share a `story`.
+ * Clients that are generated from the `/openapi.json` of a running service. For each client, a program in
+ * `generators` makes the same calls. Programs in one language share these calls.
  */
 import { cpSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -83,8 +83,8 @@ export interface Subject {
 }
 
 /**
- * Expects that exactly the known methods fail, and that the table lists them. `report` is a JSON object with
- * `works` or the error for each method.
+ * Expects that exactly the known methods fail, and that the table lists these methods. `report` is a JSON
+ * object with `works` or the error for each method.
  */
 export function expectReport({ known, ...subject }: Subject, report: string): void {
   const outcomes = Object.entries(JSON.parse(report) as Record<string, string>)

@@ -1,4 +1,4 @@
-/** Conditions that are rejected when they are written, with their findings (conditions.md 3.4 and 11). */
+/** Conditions that are rejected when a client writes them, and the findings (conditions.md 3.4 and 11). */
 import { describe, expect, test } from 'vitest'
 import { findMisfits, type DeclaredType } from '#conditions/declared-types.ts'
 import { DEPTH_MAX, LEAVES_MAX, OPERAND_ELEMENTS_MAX } from '#conditions/read-condition.ts'

@@ -1,4 +1,4 @@
-/** Near misses in explanations. `test/properties` compares them with the oracle. */
+/** Near misses in explanations. `test/properties` compares near misses with the oracle. */
 import { describe, expect, test } from 'vitest'
 import { NEAR_MISS_ROLES_MAX, NEAR_MISS_STEPS_MAX, NEAR_MISSES_MAX } from '#engine/explanation.ts'
 import type { Change } from '#model/change.ts'
@@ -124,7 +124,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     })
   })
 
-  test('the nearest near misses are reported up to the limit, with `hasMore` if there are others', () => {
+  test('the nearest near misses are reported up to the limit, and `hasMore` is set if there are more', () => {
     const chain = Array.from({ length: NEAR_MISSES_MAX + 1 }, (_, n) => `folder:${n}`)
     const facts = [
       ...chain.map(name => instance(name)),

@@ -49,7 +49,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(who(...again, assign('carol', 'viewer', 'document:d'))).toEqual(['carol'])
   })
 
-  test('a subject and a user that are removed and put again have only tuples and roles that are put after them', () => {
+  test('a subject or user that is removed and put again has only the tuples or roles that are put afterwards', () => {
     const folder = [removed(instance('folder:f')), instance('folder:f')]
     expect(who(...folder)).toEqual(['bob'])
     const again = [link('folder:f', 'parent', 'document:d'), assign('carol', 'viewer', 'folder:f')]

@@ -1,4 +1,4 @@
-/** Packing of queries into bytes, and reading them back. */
+/** Queries are packed into bytes and read back. */
 import { expect, test } from 'vitest'
 import type { Query } from '#model/decision.ts'
 import { packQueries } from '#model/packed-queries.ts'

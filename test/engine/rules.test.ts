@@ -344,7 +344,7 @@ function withManyRules(): SharedEngine {
   return engine
 }
 
-test('the shared index explains at most 100 rules, first those that allow, with `hasMore` if there are others', () => {
+test('the shared index explains at most 100 rules, beginning with rules that allow, and sets `hasMore` if there are more', () => {
   const engine = withManyRules()
   const query = ALICE_READS
   const { allow, rules } = runAtOnce(engine.explain(query, 1_000))

@@ -150,7 +150,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
   })
 
   describe('a search for resources', () => {
-    test('lists every instance of a tenant in which a tenant role allows the action, and none of another tenant', () => {
+    test('lists every instance of a tenant in which a tenant role allows the action, and no instance of another tenant', () => {
       const asked = inOffice(assignInTenant('alice', 'lead', 'default'))
       expect(asked.resources('alice', 'read', 'document')).toEqual(['d1', 'd2'])
       expect(asked.resources('alice', 'delete', 'document')).toEqual(['d1', 'd2'])

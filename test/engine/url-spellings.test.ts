@@ -182,7 +182,7 @@ describe.each(ENGINES)('$name: a URL that some server could map to a narrower ru
     expect(inSameCase).toEqual(['admin', null, null, null, null])
   })
 
-  test('if encoded slashes are literal in a rule, wider rules match its URL with them, but no other spelling', () => {
+  test('if encoded slashes are literal in a rule, wider rules match its URL with encoded slashes, but no other spelling', () => {
     const literal = ADMIN.map(ruled => ({ ...ruled, encodedSlashes: 'literal' as const }))
     const xy = rule('https://a.org/x%2Fy', 'xy', { encodedSlashes: 'literal' })
     const asked = askedOf([PUBLIC, ...literal, xy])

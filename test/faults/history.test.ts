@@ -14,7 +14,7 @@ import { grantBoth, makeModel, Watch } from './support/watch.ts'
 
 const USERS = ['kept', 'lost', 'fresh']
 
-/** Nodes with the user `kept`, which is also in the other history. */
+/** Starts nodes and creates the user `kept`, who also exists in the other history. */
 async function startedWithKept(redisArguments: readonly string[] = []): Promise<NodesOnWires> {
   const system = await startNodesOnWires({ redisArguments })
   const client = await system.nodes[0]!.serving()
@@ -111,7 +111,7 @@ test('no node mixes two histories after a failover to a replica that lost the la
   for (const each of wires) each.cut()
   await redis.kill()
   await orders(replica).call('REPLICAOF', 'NO', 'ONE')
-  // The new history has the sequence numbers of the lost commits, and further ones.
+  // The new history repeats the sequence numbers of the lost commits, and then continues.
   const storeUrl = `redis://${replica.host}:${replica.port}?prefix=${system.prefix}`
   const late = await NodeProcess.start('late', { storeUrl })
   await grantBoth(late.client!, 'fresh')

@@ -1,4 +1,4 @@
-/** Nodes are killed, frozen or late while others write. No acknowledged write is lost or outdated. */
+/** Nodes are killed, frozen or late while other nodes write. No acknowledged write is lost or outdated. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Client, FACTS, question, revisionOf } from '#testing/processes/running-service.ts'
@@ -12,7 +12,7 @@ test('a node that is killed during writes continues from its local replica, and 
   for (let round = 0; round < 4; round += 1) {
     await workload.hasWritten(20)
     await nodes[round % 2]!.kill()
-    // Only the other node accepts writes now. Writes that the killed node received are retried there.
+    // The other node now accepts all writes, including retries of writes that the killed node received.
     await workload.hasWritten(10)
     await nodes[round % 2]!.startAgain()
   }

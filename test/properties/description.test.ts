@@ -115,7 +115,7 @@ function isLongHead({ path, headers }: DrawnRequest): boolean {
   return path.length + JSON.stringify(headers).length > HEAD_BYTES_MAX * 0.75
 }
 
-/** True if the status is that of a body that does not match its schema, which depends on the operation. */
+/** True if the status means an invalid body. The status for invalid bodies depends on the operation. */
 function isRefusedShape({ operation }: DrawnRequest, status: number): boolean {
   if (operation.path.startsWith('/v')) return status === 422
   return status === 400 && operation.operationId !== 'accessEvaluations'

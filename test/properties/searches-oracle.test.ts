@@ -253,7 +253,7 @@ function expectPage(page: KeyPage, right: KeyPage): void {
   if (!isDeepStrictEqual(page, right)) expect(page).toEqual(right)
 }
 
-/** Expects that each step is a current fact that follows the one before, and that the path is shortest. */
+/** Expects that each step is a current fact, continues the previous step, and that no path is shorter. */
 function expectChain(
   world: StateView,
   query: Query,

@@ -57,7 +57,7 @@ beforeAll(async () => {
   }
 })
 
-/** Steps that change a new environment to the one that the file describes. */
+/** Steps that turn a new environment into the environment that the file describes. */
 function stepsOf(file: ModelFile) {
   const present = new EnvironmentState()
   present.tenants.set('default', { name: 'Default tenant' })

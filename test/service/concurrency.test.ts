@@ -75,7 +75,7 @@ describe('32 concurrent requests to create the same entity', () => {
     expect(body.roles['editor']!.granted_to.users_with_role.length).toBe(1)
   })
 
-  test('create one membership, and all of them succeed', async () => {
+  test('create one membership, and all requests succeed', async () => {
     const [crew, bob] = fresh('crew', 'bob')
     await verdict.user(bob)
     await verdict.group(crew)

@@ -193,7 +193,7 @@ export const RULES: readonly Step[] = [
 
 const DOCUMENT = { resource_id: 'document' }
 
-/** Changes that always succeed after the initial operations. Each history begins with one of them. */
+/** Changes that always succeed after the initial operations. Each history begins with such a change. */
 export const SURE: readonly Step[] = [
   { operation: 'replaceResource', input: { params: DOCUMENT, body: { name: 'D', actions: { read: {} } } } },
   { operation: 'updateResource', input: { params: DOCUMENT, body: { actions: { read: {} } } } },

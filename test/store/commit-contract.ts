@@ -108,7 +108,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(text((conflict as ConflictError).key)).toBe('bob')
   })
 
-  test('if 200 concurrent commits create one row, exactly one succeeds, and the others leave nothing', async () => {
+  test('if 200 concurrent commits create the same row, exactly one commit succeeds, and the other commits change nothing', async () => {
     const subject = await start()
     const outcomes = await Promise.allSettled(
       Array.from({ length: 200 }, (_, writer) => {

@@ -132,7 +132,7 @@ test('a list build that is aborted fails with the reason of the abort', async ()
   await expect(building).rejects.toBe(reason)
 })
 
-test('missing keys are built as commits would have written them, also in a second attempt', async () => {
+test('missing keys are built as commits would have written them, even in a second attempt', async () => {
   const { tables, view } = await loaded(rowsOf(['c', 'a', 'b'], ['ar', '', 'bg']))
   const whole = dump(tables)
   const [some] = tables.table('keys').range({ start: new Uint8Array() })

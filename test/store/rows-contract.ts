@@ -51,7 +51,7 @@ export function describeRows(start: OpenLedger): void {
     expect(await count()).toBe(keys.length + ofBytes.length)
   })
 
-  test('rows with a prefix are those of the last commit, with new rows between older ones', async () => {
+  test('a read of rows by prefix reflects the last commit, with new rows between older rows', async () => {
     const { ledger, view } = await start()
     const stored = Array.from({ length: 300 }, (_, index) => `key-${String(index).padStart(3, '0')}`)
     await ledger.commit(commitOf({ put: Object.fromEntries(stored.map(key => [key, 'ar'])) }))

@@ -1,4 +1,4 @@
-/** Rows for tests of the store: the letters of a value are its group and its color, whose lists it is in. */
+/** Rows for tests of the store. The letters of a value are its group and its color. Both have lists. */
 import { randomBytes } from 'node:crypto'
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'

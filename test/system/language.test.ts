@@ -13,7 +13,7 @@ import type { FileText, PassageKind } from '../../packaging/language/passages.ts
 import { RULES } from '../../packaging/language/rules.ts'
 import { sharedDirectory } from '../support/processes/shared-directory.ts'
 
-/** Per rule: a text with a finding for each pattern, and clean ones with a similar wording. */
+/** For each rule: a text with a finding for each pattern, and clean texts with similar wording. */
 const SAMPLES: Readonly<Record<string, [violating: string[], clean: string[], kind?: PassageKind]>> = {
   'clause-as-subject': [
     ['It is. Who reads waits.', 'It is; who reads waits.', 'It is. What it reads is cut.'],

@@ -67,7 +67,7 @@ test('the run command of the README starts the service, and its examples have th
   const [, key] = await service.stdoutMatch(/API key, shown only once: (\S+)/)
   try {
     const env = { ...process.env, VERDICT: address, KEY: key }
-    // The first command runs through npm, as for a reader. The others are faster without npm.
+    // The first command runs through npm, as for a reader. The other commands are faster without npm.
     const direct = join(copy, 'direct')
     mkdirSync(direct)
     writeFileSync(

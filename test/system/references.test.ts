@@ -94,7 +94,7 @@ test.each(['native', 'conditions', 'authzen'])(
   },
 )
 
-test('every name in native.md is one of its sections or rulings', () => {
+test('every name in native.md is a section or ruling of native.md', () => {
   const names = namesIn('native')
   const text = readFileSync(join(root, SPEC, 'native.md'), 'utf8')
   const used = [...text.matchAll(/(?<![\w.-])(?:[A-D][.-]\d+|0\.\d+)\b/g)].map(([name]) => name)

@@ -36,7 +36,7 @@ const THREAD_OF_MANY_OBJECTS = new URL(
 `),
 )
 
-/** Starts threads for which `work` replaces the main thread. Returns them and the defects they report. */
+/** Starts threads for which `work` replaces the main thread. Returns the threads and their defects. */
 function startThreads(work: Partial<HttpThreadsOptions>, address = { host: '127.0.0.1', port: 0 }) {
   const faults: unknown[] = []
   const deaths: Error[] = []

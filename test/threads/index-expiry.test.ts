@@ -175,7 +175,7 @@ test('an index removes expired grants until its replacement is published', async
   expect(decide()).toBe(false)
 })
 
-test('a thread that is paused just after it reads the clock does not allow by a grant that expires in the pause', async () => {
+test('a thread that is paused just after it reads the clock does not allow a check by a grant that expires during the pause', async () => {
   const expiresAt = Date.now() + 60
   let stops = 1
   const { decide } = await open([...schema, granted(expiresAt)], () => {

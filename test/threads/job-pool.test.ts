@@ -289,7 +289,7 @@ test.each([
 test.each([
   ['waits for an import', 'await new Promise(() => {})'],
   ['is busy', 'for (;;);'],
-])('closing a pool while one of its threads starts and %s ends only this thread', async (_, forever) => {
+])('if a pool is closed while a thread starts and %s, only this thread is ended', async (_, forever) => {
   const { entry, begun } = notingEntry(forever)
   const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
   while (!existsSync(begun)) expectRight(await pool.evaluate('e', questions(), HERE))

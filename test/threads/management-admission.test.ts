@@ -61,7 +61,7 @@ test('the bytes of concurrent changes are limited, but a single change can have 
   expect(await begunOf(entered(admission, { ...change, bytes: MEBIBYTE }, 6))).toEqual([0, 1, 2, 3])
 })
 
-test('requests of an environment at its limit are refused with 429, and those of others are not', () => {
+test('requests of an environment at its limit are refused with 429, and requests of other environments are accepted', () => {
   const admission = new ManagementAdmission(3)
   const own = entered(admission, { ...READ, isRead: false }, 3)
   expect(() => admission.enter(READ)).toThrow(

@@ -50,7 +50,7 @@ async function isHeld(index: WeakRef<SharedArrayBuffer>): Promise<boolean> {
   return index.deref() !== undefined
 }
 
-test('a pool thread releases replaced and detached indexes, and no others', async () => {
+test('a pool thread releases replaced and detached indexes, and no other indexes', async () => {
   const replaced = await attachAndUse('replaced')
   const takenBack = await attachAndUse('taken back')
   const standing = await attachAndUse('standing')

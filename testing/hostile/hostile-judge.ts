@@ -162,7 +162,7 @@ export class HostileJudge {
     const isForShape = !path.includes('search') && path !== '/access/v1/evaluations'
     if (!isPlain || !isShort || !isForShape) return false
     const asked = parse(body)
-    // A lone surrogate is rejected even if the parsed body lacks it because its name occurs twice.
+    // A lone surrogate is rejected even if a later member of the same name replaced it in the parsed body.
     if (asked === undefined || /\\ud/i.test(body.toString())) return false
     try {
       routeOf(path).body!.shape.check(asked)

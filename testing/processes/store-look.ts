@@ -1,6 +1,6 @@
 /**
  * Reads an lmdb store that another process has open, or that a dead process has left. It sees committed rows,
- * except those that are only in the journal. A running process writes them to the tables within half a
+ * except rows that are only in the journal. A running process writes such rows to the tables within half a
  * second. After a crash, `replay` writes them.
  */
 import { join } from 'node:path'

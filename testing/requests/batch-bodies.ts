@@ -149,7 +149,7 @@ export class BatchBodies {
     this.#random = new Random(seed)
   }
 
-  /** Half of the bodies are valid. In the others, some bytes are changed. */
+  /** Half of the bodies are valid. In the other half, some bytes are changed. */
   next(): Buffer {
     return perhapsBent(written(this.#batch(), this.#random), this.#random)
   }

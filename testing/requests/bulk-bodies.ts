@@ -95,7 +95,7 @@ export class BulkBodies {
     this.#random = new Random(seed)
   }
 
-  /** Half of the bodies are valid. In the others, some bytes are changed. */
+  /** Half of the bodies are valid. In the other half, some bytes are changed. */
   next(): Buffer {
     return perhapsBent(written(this.#bulk(), this.#random), this.#random)
   }

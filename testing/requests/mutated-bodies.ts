@@ -5,7 +5,7 @@ import type { PackedQueries } from '#model/packed-queries.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '#testing/data/random.ts'
 
-/** Bytes to insert, or to replace others: all bytes with a meaning in JSON, and some others. */
+/** Bytes that are inserted or that replace bytes: all bytes with a meaning in JSON, and a few more. */
 const BYTES = [
   ...Buffer.from('{}[]:,"\\ \n\t\r/0123456789-+.eEutfnal_x'),
   0x00,

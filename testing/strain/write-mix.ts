@@ -56,7 +56,7 @@ export function foundation(): Change[] {
     for (const side of ['a', 'b']) changes.push(instancePut('document', `${side}${p}`))
     changes.push(pairGrant('put', p, 'a'))
   }
-  // Two roots that grant roles to both insider and member. The chain below is attached to one of them.
+  // Two roots that grant roles to both insider and member. The chain below is attached to one of these roots.
   for (const root of ['root-x', 'root-y']) changes.push(instancePut('folder', root))
   changes.push(
     tuple(['group', 'g'], groupRelation('viewer'), ['folder', 'root-x']),
@@ -116,7 +116,7 @@ export function ruledConstants(): { query: Query; answer: boolean }[] {
   ]).flat()
 }
 
-/** Returns checks on the documents of all pairs. In a batch, exactly one of two adjacent ones is allowed. */
+/** Returns checks on the documents of all pairs. In a batch, exactly one check of a pair is allowed. */
 export function pairs(user: string): Query[] {
   const queries: Query[] = []
   for (let p = 0; p < PAIRS; p++) {

@@ -1,4 +1,4 @@
-/** The closure region is reset when most of it is dead or when it is full. Decisions stay correct. */
+/** The closure region is reset when it is full or most of its closures are invalid. */
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Change } from '#model/change.ts'
@@ -89,7 +89,7 @@ test('all closures are precomputed again after a reset of the closure region', (
   expect(engine.writer.figures().closuresBuilt).toBe(closuresBuilt)
 })
 
-test('closures that do not all fit into the region are precomputed once, and then built when checks need them', () => {
+test('if not all closures fit into the region, precomputation ends, and checks build the closures that they need', () => {
   const { world, header, engine } = worldWith(32 * KIB)
   const steps = buildAhead(engine)
   expect(steps).toBeLessThan(10_000)

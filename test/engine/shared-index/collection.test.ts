@@ -1,4 +1,4 @@
-/** Removed entities return their memory and their numbers, and a thread that dies returns the lock. */
+/** Removed entities free their memory and their numbers, and a thread that dies releases the lock. */
 import { expect, test } from 'vitest'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'

@@ -1,4 +1,4 @@
-/** Reads in slices with other reads and writes between them. Each read is consistent with one state. */
+/** Reads in slices. Despite reads and writes between the slices, each read is consistent with one state. */
 import { expect, test } from 'vitest'
 import type { InstanceRoles, ResultSink } from '#engine/engine.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'

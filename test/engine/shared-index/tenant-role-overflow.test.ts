@@ -1,4 +1,4 @@
-/** 10,000 tenant roles (`TENANT_ROLES_MAX`): 2,048 in the line of a tenant, the others in overflow lines. */
+/** 10,000 tenant roles (`TENANT_ROLES_MAX`): 2,048 in the line of a tenant, the rest in overflow lines. */
 import { describe, expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -89,7 +89,7 @@ describe('10,000 tenant roles', () => {
     })
   })
 
-  test('can be held by a user on each line, and revoking one leaves the others', () => {
+  test('can be held by a user on each line, and revoking one role does not revoke the other roles', () => {
     world.apply(...ROLE_INDEXES.map(roleIndex => assignInTenant('none', `r${roleIndex}`, 'acme')))
     expect(allowed(world, 'document:a')).toEqual(ACTIONS.map(action => `none ${action}`))
     const rows = tenantRolesOf(engine, 'none', null, 10)
@@ -136,7 +136,7 @@ describe('10,000 tenant roles', () => {
   })
 })
 
-test('overflow lines are freed with their tenant, and role assignments in them with their user', () => {
+test('overflow lines are freed with their tenant, and role assignments in these lines are freed with their user', () => {
   const engine = new SharedEngine({ firstTenantRoleIndex: 2_047 })
   const roles = [0, 1, 2].map(n => tenantRole(`r${n}`, { can: ['document:read'] }))
   const world = new World(engine, tenant('default'), resourceType('document', 'read'), ...roles)

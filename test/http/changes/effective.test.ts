@@ -51,7 +51,7 @@ async function keysIn(verdict: Client, path: string): Promise<string[]> {
 class AccessSet {
   pairs = new Set<string>()
 
-  /** `listed` are the pairs that checks allow now. Only scopes that must be listed again use them. */
+  /** `listed` are the pairs that checks allow now. They replace scopes that must be listed again. */
   apply({ event, value }: ReadEvent, listed: ReadonlySet<string>): void {
     if (event === 'reset') this.pairs = new Set(listed)
     if (event !== 'access.changed') return

@@ -217,7 +217,7 @@ describe('an invalid condition set', () => {
 })
 
 describe('the parent of a condition set', () => {
-  test('is rejected if it is of another type or resource, computed, the set itself or its descendant', async () => {
+  test('is rejected if it has another type or resource, is computed, or is the set itself or a descendant of the set', async () => {
     const [user, mid, low, resource] = fresh('user', 'mid', 'low', 'resource')
     const [page, shelf] = fresh('page', 'shelf')
     await newResource(page)
@@ -385,7 +385,7 @@ describe('computed condition sets', () => {
     expect(refusal(await verdict.get(`${SETS}/__autogen_nowhere`))).toEqual(NOT_FOUND)
   })
 
-  test('are listed after other sets while a rule uses them', async () => {
+  test('are listed after all other sets, but only while a rule uses them', async () => {
     const [key, set] = fresh('used', 'used-set')
     await newResource(key)
     await verdict.post(`${SCHEMA}/roles`, { key, name: 'Role' })

@@ -185,7 +185,7 @@ describe('a proxy config', () => {
     expect(stats.body).toMatchObject({ stats: { proxy_configs: 3 } })
   })
 
-  test('is rejected if its key is taken, after its references are checked', async () => {
+  test('is rejected if its key is taken, but errors in its references take precedence', async () => {
     const { key } = await made()
     expect(refusal(await post({ key }))).toEqual(DUPLICATE)
     const nowhere = { key, mapping_rules: [{ ...RULE, resource: 'nowhere' }] }

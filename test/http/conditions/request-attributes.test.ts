@@ -221,7 +221,7 @@ describe('request attributes', () => {
     ])
   })
 
-  test('never replace computed attributes; stored attributes do not replace them either', async () => {
+  test('never replace computed attributes, and stored attributes never replace computed attributes either', async () => {
     const ofUser = { roles: ['root'], tenants: ['default'], key: 'other-user' }
     for (const action of ['rooted', 'homed', 'named'] as const) {
       for (const user of ['stored', 'unknown']) {
@@ -305,7 +305,7 @@ describe('an AuthZEN evaluation', () => {
     expect(await both(authzen('ago', { ofResource: { tenant: 'nowhere' } }))).toBe(false)
   })
 
-  test('inherits only whole members from a batch, and never merges them with its own', async () => {
+  test('inherits only whole members from a batch, and never merges them with its own members', async () => {
     const { subject, action, resource } = authzen('both', {}) as Record<string, Json>
     const context = { ip: '10.0.0.1', zone: 'office' }
     const items = [

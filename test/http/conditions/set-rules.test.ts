@@ -153,7 +153,7 @@ describe('a set rule', () => {
 })
 
 describe('the creation of a set rule', () => {
-  test('is rejected if it names an entity that does not exist, or one of another type or resource', async () => {
+  test('is rejected if it names an entity that does not exist, or an entity of another type or resource', async () => {
     const { users, docs, page, role } = await newWorld()
     const other = (await newWorld()).page
     const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
@@ -322,7 +322,7 @@ describe('deletions', () => {
     expect(await verdict.allows(user, 'write', page)).toBe(true)
   })
 
-  test('include the sets of a deleted resource, their descendants, and the rules on all of them', async () => {
+  test('include the sets of a deleted resource, the descendants of these sets, and the rules on all these sets', async () => {
     const { users, docs, page, user, any, below, rules } = await ruledWorld()
     const id = await idOf(`${SETS}/${docs}`)
     expect((await verdict.delete(`${RESOURCES}/${page}`)).status).toBe(204)

@@ -241,7 +241,7 @@ describe('a trial of invalid conditions', () => {
       ])
   })
 
-  test('is rejected with 404 if it names another entity that does not exist', async () => {
+  test('is rejected with 404 if it names an entity other than a user that does not exist', async () => {
     for (const fields of [
       { parent_id: 'nowhere' },
       { type: 'resourceset', resource_id: 'nowhere' },

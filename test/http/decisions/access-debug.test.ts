@@ -133,7 +133,7 @@ test('the explanation of a deny names the roles that would allow, or states that
   expect(ofType.debug.rebac.reason).toBe('the check names no instance')
 })
 
-test('AuthZEN responses always contain only the decision, native ones unless DEBUG_DECISIONS is set', async () => {
+test('AuthZEN responses contain only the decision, and native responses contain more only if DEBUG_DECISIONS is set', async () => {
   const check = question('alice', 'read', 'document:d1')
   expect(await textOf(silent, '/allowed', check)).toBe('{"allow":true,"result":true}')
   expect(await textOf(silent, '/allowed/bulk', [check])).toBe('{"allow":[{"allow":true,"result":true}]}')

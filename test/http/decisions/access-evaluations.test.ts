@@ -70,7 +70,7 @@ describe('a batch without items', () => {
 })
 
 describe('an item of a batch', () => {
-  test('uses its own members, and the defaults for missing ones', async () => {
+  test('uses its own members, and the defaults for missing members', async () => {
     const evaluations = [{}, update, on('document:d2'), { ...update, ...on('document:d2') }]
     expect(await batch({ ...defaults, evaluations })).toBe(batchOf(PERMIT, PERMIT, PERMIT, DENY))
     const subjects = ['alice', 'bob', 'stranger'].map(id => ({ subject: { type: 'user', id } }))
@@ -166,7 +166,7 @@ describe('an invalid item of a batch', () => {
     [changedAt(defaults, 'context', 'now'), 'context'],
     [{}, 'subject'],
     ...[null, 'item', [defaults], true].map(item => [item, 'body'] as [unknown, string]),
-  ])('is denied at its position with the reason, alone and among others: %j', async (item, place) => {
+  ])('is denied at its position with the reason, alone and among other items: %j', async (item, place) => {
     const [alone] = await items({ evaluations: [item] })
     expect(alone).toEqual(FAILED)
     expect(alone!.context!.error.message).toContain(place)

@@ -152,7 +152,7 @@ describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
     },
   )
 
-  test('keeps its limit on later pages, where it can be repeated but not changed', async () => {
+  test('keeps its limit on later pages, where the limit can be repeated but not changed', async () => {
     const token = await firstToken(path, body)
     for (const page of [{ token }, { token, limit: null }, { token, limit: 2 }, { token, size: 2 }]) {
       expect((await search(path, { ...body, page })).results).toEqual(results.slice(2, 4))
@@ -310,7 +310,7 @@ describe('a token of a search', () => {
     const otherKey = await neighbourOf(verdict, 'other')
     const token = await firstToken(path, body)
     messageOf(await resume(verdict, token, otherKey), 400)
-    // The other environment has none of the facts of the first one.
+    // The other environment has no facts of the first environment.
     expect((await ask(verdict, path, { body, key: otherKey })).text).toBe(lastPage([]))
     expect(found(await resume(verdict, token))).toEqual(results.slice(2, 4))
   })

@@ -36,7 +36,7 @@ const CHECKS = QUERIES.map(({ user, action, key }) => ({
 }))
 
 async function sameAnswer(path: string, body: unknown) {
-  // The first request starts the threads of the pool. The second one uses them.
+  // The first request starts the threads of the pool. The second request uses these threads.
   await pooled.post(path, body)
   const [one, other] = [await pooled.post(path, body), await alone.post(path, body)]
   expect([one.status, one.body]).toEqual([other.status, other.body])

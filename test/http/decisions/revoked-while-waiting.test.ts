@@ -23,7 +23,7 @@ import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const readers = documentReaders('e')
 
-/** Two keys of one environment, one of which is revoked. */
+/** Two keys of one environment. Only the second key is revoked. */
 const KEYS = ['valid', 'revoked'] as const
 type Key = (typeof KEYS)[number]
 

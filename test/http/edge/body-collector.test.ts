@@ -53,7 +53,7 @@ function expectWhole(body: Buffer, bytes: number): void {
   for (let at = 0; at < bytes; at += 1_000) expect(body[at]).toBe(1 + Math.floor(at / PIECE_BYTES))
 }
 
-test('a body is copied into one buffer of its size if the first piece is at least a quarter of it', () => {
+test('a body is copied into one buffer of its size if the first piece is at least a quarter of the body', () => {
   const { taken, body } = collect(1.75 * MEGABYTE, 1.75 * MEGABYTE)
   expect(taken).toEqual([1.75 * MEGABYTE])
   expectWhole(body, 1.75 * MEGABYTE)

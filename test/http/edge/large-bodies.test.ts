@@ -1,4 +1,4 @@
-/** Large bodies that complete in one event-loop iteration: other requests wait for at most one of them. */
+/** If several large bodies complete in one event-loop iteration, other requests wait for at most one. */
 import { expect, onTestFinished, test } from 'vitest'
 import { BYTES_HERE_MAX } from '#http/routing/large-bodies.ts'
 import { LARGE_BODY_BYTES_MIN } from '#scheduling/request-scheduler.ts'
@@ -24,7 +24,7 @@ async function started(
   return { edge, called }
 }
 
-/** A connection that sent a request except its last byte, and that byte. */
+/** A connection that sent a request except the last byte, and this last byte. */
 interface Unfinished {
   readonly connection: RawConnection
   readonly rest: string
@@ -90,7 +90,7 @@ test.each([
   ['check', ofLarge],
   ['change', ofChange],
 ])(
-  'a queued %s is dropped if its client disconnects, and later ones are processed',
+  'a queued %s is dropped if its client disconnects, and later requests are processed',
   async (_kind, textOf) => {
     const { edge, called } = await started()
     const names = ['first', 'second', 'third', 'fourth', 'leaves', 'last']

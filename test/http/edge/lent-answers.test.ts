@@ -1,4 +1,4 @@
-/** Responses in lent memory, which its owner overwrites as soon as it is returned. */
+/** Responses in lent memory. The owner of the memory overwrites it as soon as it is returned. */
 import { expect, onTestFinished, test } from 'vitest'
 import { LentJson } from '#http/message/request-reply.ts'
 import { defineRoute } from '#http/routing/route.ts'

@@ -74,7 +74,7 @@ test('a connection opened before the port was closed is served, even if its requ
   await closing
 })
 
-test('closing completes in-flight requests, accepts no new ones, and closes idle connections', async () => {
+test('closing completes in-flight requests, accepts no new requests, and closes idle connections', async () => {
   const { server, port, origin, latch } = await startEdge()
   const idle = await RawConnection.open(port)
   await idle.send(requestText('GET /healthy'))

@@ -169,14 +169,14 @@ describe('a body that takes longer than BODY_TIMEOUT_MS', () => {
     const statuses: unknown[] = []
     do statuses.push((await dripUntilRejected(verdict, target, '{"kind":'))?.status)
     while ((await counted(verdict, 'receive-time')) <= IMPORTS_MAX)
-    // An import can still count for a moment after its connection was closed, so that another one is 429. A
+    // An import can still count for a moment after its connection was closed, so the next one can be 429. A
     // client that keeps sending can miss the response.
     expect(statuses.filter(status => ![408, 429, undefined].includes(status as number))).toEqual([])
   })
 })
 
 describe('management requests', () => {
-  test('over half of MAX_MANAGEMENT_QUEUE in one environment get 429; others are served', async () => {
+  test('over half of MAX_MANAGEMENT_QUEUE in one environment get 429; requests of other environments are served', async () => {
     const verdict = await startedService({ managementQueueMax: 4 })
     const key = await neighbourOf(verdict, 'polite')
     const answers: Answer[] = []

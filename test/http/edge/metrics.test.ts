@@ -231,7 +231,7 @@ test('metrics count commits with their duration, and conflicts', async () => {
   const before = await Scrape.of(verdict.address)
   const conflicts = (scrape: Scrape) => scrape.sum('verdict_commits_total', { outcome: 'conflict' })
   let after = before
-  // All requests write the same key. In some round, two of them conflict.
+  // All requests write the same key. In some round, two requests conflict.
   for (let round = 0; conflicts(after) === conflicts(before); round += 1) {
     const body = { key: 'alice', email: `${round}@b.c` }
     await Promise.all(Array.from({ length: 20 }, () => verdict.put(`${FACTS}/users/alice`, body)))

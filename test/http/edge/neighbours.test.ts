@@ -1,7 +1,7 @@
 /**
  * Isolation of environments. Two environments contain the same entities with the same keys. Every route is
- * called with the other environment's key, and with its ids in every position of an id. New routes are
- * included automatically. For a route with a body, this file must list the possible references in the body.
+ * called with the key, and in every position of an id with an id, of the other environment. New routes are
+ * included automatically. For a route with a body, this file lists the references in the body.
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '#http/routing/route.ts'
@@ -268,8 +268,8 @@ const newcomer = (name: Ids) => [
 const tenantMember = (name: Ids) => [{ tenant: name['tenant_id'] }]
 
 /**
- * Bodies with the given names in every position of a reference. They are valid with `KEYS`, but are not sent
- * with them, because these tests must not change data. Each is sent with one id of the other environment.
+ * Bodies with the given names in every position of a reference. The names in `KEYS` would make a body valid,
+ * but tests must not change data. Each body is sent with one id of the other environment.
  */
 const BODIES: Readonly<Record<string, (name: Ids) => unknown[]>> = {
   createResource: resourceOf,

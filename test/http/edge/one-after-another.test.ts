@@ -58,7 +58,7 @@ async function ask(port: number, text: string, lastBytes = 0): Promise<unknown> 
   return answer
 }
 
-/** Expects responses to other requests, one of which starts before and completes after this disconnect. */
+/** Disconnects, and expects responses to other requests. One of them is in flight at the disconnect. */
 async function expectOthersAnswered(ending: RawConnection): Promise<void> {
   const begun = await RawConnection.open(edge.port)
   await begun.send(NAMED.slice(0, -1))

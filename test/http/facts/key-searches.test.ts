@@ -71,7 +71,7 @@ test('a request stops at its limit, and the next request continues after the las
   expect(next.data.map(({ key }) => key)).toEqual(['user-9001', 'user-9002'])
 })
 
-test('a search finds users that are created between its requests, and omits deleted ones', async () => {
+test('a search finds users that are created between its requests, and omits users that are deleted', async () => {
   const { body } = await search('kind=user&text=late')
   await verdict.user('late-one')
   await verdict.user('late-two')

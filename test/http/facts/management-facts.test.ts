@@ -38,7 +38,7 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
 const auditorIn = (tenant: string) => ({ role: 'auditor', tenant })
 
-/** Whether an instance is stored. Creating it again returns 409 if it is. */
+/** Whether an instance is stored. If it is stored, creating it again returns 409. */
 async function isStored(reference: string): Promise<boolean> {
   const [type, key] = reference.split(':')
   const answer = await verdict.post(INSTANCES, { resource: type, key, tenant: 'default' })

@@ -35,7 +35,7 @@ async function fill(client: Client): Promise<void> {
 }
 
 /**
- * A service with a rule that lets users whose request attributes mark them as staff read documents in all
+ * A service with a rule: a user whose request attributes contain the mark of staff can read documents in all
  * tenants except `9`.
  */
 async function serviceWithRule(): Promise<Client> {

@@ -62,7 +62,7 @@ function parametersOf(operationId: string, document = served): Parameter[] {
   )
 }
 
-/** The headers of an operation, with whether it requires them. */
+/** The headers of an operation. The value is true if the operation requires the header. */
 function headersOf(operationId: string, document = served): Record<string, boolean> {
   const headers = parametersOf(operationId, document).filter(parameter => parameter.in === 'header')
   return Object.fromEntries(headers.map(({ name, required = false }) => [name, required]))

@@ -129,7 +129,7 @@ describe('a new API key', () => {
     await admin('POST', '/v2/projects', { key: own.id, name: 'Looks like it' })
     const found = await verdict.send<Project>('GET', `/v2/projects/${own.id}`, { key: secret })
     expect([found.status, found.body.name]).toEqual([200, 'Own'])
-    // A key of the organization can read both projects, and finds the one with that key.
+    // With a key of the organization, the path names the project whose key is this text.
     expect((await admin<Project>('GET', `/v2/projects/${own.id}`)).body.name).toBe('Looks like it')
   })
 

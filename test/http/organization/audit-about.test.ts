@@ -62,7 +62,7 @@ test('a user is found by key and by id in creations, grants, group changes, bulk
   expect(await about(verdict, 'user:bob')).toEqual(['createUser', 'assignRoles'])
   expect(await about(verdict, 'user:nobody')).toEqual([])
   await verdict.send('DELETE', `${FACTS}/bulk/users`, { body: { idents: ['alice', 'carol'] } })
-  // Each entry has the key and the id, even if the call named only one of them.
+  // Each entry has the key and the id, even if the call contained only the key or the id.
   for (const name of ['alice', alice.id, alice.id.toUpperCase()])
     expect(await about(verdict, `user:${name}`), name).toEqual([...ofAlice, 'deleteUsers'])
 })

@@ -227,7 +227,7 @@ describe.each(KINDS)('the grant of %s', (name, make) => {
   })
 })
 
-test('a group is moved only with the expiration times that the page shows, and always has one of the two parents', async () => {
+test('a group is moved only with the expiration times that the page shows, and always has the old or the new parent', async () => {
   const [outer, other, inner] = fresh('outer', 'other', 'inner')
   for (const group of [outer, other, inner]) await verdict.group(group)
   await verdict.nest(inner, { into: outer })

@@ -96,7 +96,7 @@ test.each(['log', 'meta'] as const)(
     await orders.send('SET', lost, 'of another kind')
     await until(503, () => freshness(node))
     await until(503, () => decision(node))
-    // A paused machine makes all environments stale for a moment, but only this one stays stale.
+    // A paused machine makes all environments stale for a moment, but only this environment stays stale.
     let refused = await node.post('/allowed', ask)
     while (!/of this environment on this node is too old/.test(JSON.stringify(refused.body))) {
       await pause()

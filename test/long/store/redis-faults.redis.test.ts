@@ -48,7 +48,7 @@ class Cluster {
     this.nodes = nodes
   }
 
-  /** Makes a small commit on one node and a large one on the other. Returns for each whether it succeeded. */
+  /** Makes a small commit on one node and a large commit on the other. Returns whether each succeeded. */
   async writes(): Promise<boolean[]> {
     this.#round += 1
     const [one, other] = this.nodes as [StoreNode, StoreNode]

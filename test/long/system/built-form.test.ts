@@ -101,7 +101,7 @@ test('the sources run instead of the build if a source file was edited, added or
   expect(await whichEntry(folder)).toBe('/src/main.ts')
   renameSync(away, file)
   expect(await whichEntry(folder)).toBe('/dist/main.js')
-  // The edit keeps the times of the file, like a copy that preserves them.
+  // The edit keeps the times of the file, like a copy that preserves times.
   const { mtime, atime } = statSync(file)
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replace(/e/, 'a'))

@@ -1,6 +1,6 @@
 /**
  * An environment on which the process cannot decide is closed and reported, and the other environments
- * decide. The closed one can be exported, repaired, replaced and deleted. It reopens automatically.
+ * decide. A closed environment can be exported, repaired, replaced and deleted. It reopens automatically.
  */
 import { rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'

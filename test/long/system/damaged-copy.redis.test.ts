@@ -47,7 +47,7 @@ test.each([
   await node.logMatch(logged)
 })
 
-test('a node that dies whenever it reads its replica replaces it after some starts', async () => {
+test('a node that dies whenever it reads its replica replaces the replica after some starts', async () => {
   const { start } = await stoppedNode()
   const { node, failed } = await startsBeforeServing(() => start(endedBy('.copy-1')))
   expect(failed).toBeGreaterThan(0)

@@ -74,7 +74,7 @@ describe('the package, installed in an empty directory,', () => {
     expect(stdout).toBe(`${manifest.version}\n`)
   })
 
-  test('runs on its own Node if the one on the PATH is too old', async () => {
+  test('runs on its own Node if the Node on the PATH is too old', async () => {
     const { stdout } = await run(join(elsewhere, 'node_modules/.bin/verdict'), ['--version'], {
       cwd: elsewhere,
       env: { ...env, PATH: [folderOfOldNode(), process.env['PATH']].join(delimiter) },

@@ -85,7 +85,7 @@ test('a scan of the lists waits for `holdMs`, and resumes at the same position a
   expect(looks).toEqual([null, { kind: 'assignment', after: 7 }, { kind: 'assignment', after: 7 }])
 })
 
-test('a grant whose removal always fails does not block others, and each grant keeps its expiration sequence', async () => {
+test('a grant whose removal always fails does not block other removals, and each grant keeps its expiration sequence', async () => {
   const done = Promise.withResolvers<void>()
   const removed: unknown[] = []
   const faults: string[] = []

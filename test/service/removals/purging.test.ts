@@ -1,4 +1,4 @@
-/** Order of the batches of a purge and of commands that conflict with them. */
+/** Order of the batches of a purge, and of commands that conflict with these batches. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { removeDependants } from '#management/drafts/removal.ts'

@@ -50,7 +50,7 @@ test('the traversal of extended roles stops at one role more than the limit', ()
   expect(found.size).toBe(EXTENDS_REACH_MAX + 1)
 })
 
-test('a chain of extended roles is traversed once, and another role that extends one of them adds one read', () => {
+test('a chain of extended roles is traversed once, and a new role that extends a role of the chain adds one read', () => {
   const chain = Array.from({ length: EXTENDS_REACH_MAX }, (_, n) => `c${n}`)
   const roles = new Map(chain.map((key, n) => [key, role(key, n > 0 ? [chain[n - 1]!] : [])]))
   const extended = new ExtendedRoles()

@@ -274,7 +274,7 @@ describe('a role cannot extend more roles than the limit', () => {
       extends: n + 1 < length ? [`${prefix}${n + 1}`] : [],
     }))
 
-  test('even if it extends a role that is changed to extend another one', async () => {
+  test('even if it extends a role that is later changed to extend another role', async () => {
     const environment = await RunningEnvironment.open()
     await environment.execute('putRolesInBulk', bulk(...chain(EXTENDS_REACH_MAX + 1), { key: 'more' }))
     const last = { params: { role_id: `c${EXTENDS_REACH_MAX}` }, body: { extends: ['more'] } }

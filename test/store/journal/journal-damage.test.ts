@@ -37,7 +37,7 @@ const damaged = (path: string) => ({
   ) as string,
 })
 
-/** A directory with two segments of three records each, none of which is in the stored tables. */
+/** A directory with two segments of three records each. The stored tables contain no record. */
 async function twoSegments(): Promise<{
   readonly path: string
   readonly older: string

@@ -110,7 +110,7 @@ class OnFullDisk extends LmdbTables {
   }
 }
 
-/** A directory with a journal of two segments, none of which is in the stored tables. */
+/** A directory with a journal of two segments. The stored tables do not contain their records. */
 async function leftJournal(): Promise<string> {
   const path = directory()
   await leaveJournal(path, async tables => {

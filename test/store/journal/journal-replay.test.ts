@@ -35,7 +35,7 @@ async function openUntilRefused(path: string) {
   return { tables: await openTables(path, checkpoints), die: () => (checkpoints.before = refuse) }
 }
 
-/** A directory with a journal of three records, none of which is in the stored tables. */
+/** A directory with a journal of three records. The stored tables do not contain these records. */
 async function threeRecords(): Promise<{ readonly path: string; readonly segment: string }> {
   const path = directory()
   await leaveJournal(path, async tables => {

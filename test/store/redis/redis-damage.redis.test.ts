@@ -179,7 +179,7 @@ describe('the data of an earlier release', () => {
     for (const { log } of nodes) await log.has(isLost)
   })
 
-  test('is completed if its script stopped after the log, and concurrent commits of that release are not damage', async () => {
+  test('is completed if a script of the release stopped after it wrote the log, and concurrent commits of the release are not reported as damage', async () => {
     const { url, keys, nodes } = await setup()
     const id = Buffer.from(commitId())
     const stored = Buffer.from([0, 0, 0, 0, 3, 0, 0, 0, 0x61, 0x72])

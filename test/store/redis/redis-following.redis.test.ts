@@ -200,7 +200,7 @@ test('a node keeps its data if Redis is emptied, and loads a new epoch that anot
   expect((await node.ledger.head()).epoch).not.toBe(head.epoch)
 })
 
-test('a node that restarts resumes from its replica without loading rows, and discards one of another epoch', async () => {
+test('a node that restarts resumes from its replica without loading rows, and discards a replica of another epoch', async () => {
   const url = redis.url()
   const directory = storeDirectory()
   const node = await startNode(url, { dataDirectory: directory })

@@ -125,7 +125,7 @@ test('a start without a connection fails with the reason and without parts of th
   }
 })
 
-test('a running node logs once why it has no connection, and once that it has one again', async () => {
+test('a running node logs once why it has no connection, and once that it is connected again', async () => {
   const { name, url } = await newUser()
   const node = await startStoreNode(url)
   const { log } = node

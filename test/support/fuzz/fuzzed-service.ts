@@ -104,7 +104,7 @@ export class FuzzedService {
     this.client = client
   }
 
-  /** Creates missing entities. Changes by random requests can prevent some of them, which is accepted. */
+  /** Creates missing entities. Random requests can have changed the model so that some creations fail. */
   async arrange(): Promise<void> {
     for (const [method, path, body] of MODEL) await this.#make(method, path, body)
     const project = { project_id: 'default' }

@@ -69,7 +69,7 @@ export class CuttingProxy {
     })
   }
 
-  /** Holds responses from that command on. Resolves when it arrives, with a function that releases them. */
+  /** Holds responses from this command on. When it arrives, resolves to a function that ends this. */
   holdAnswersFrom(command: string): Promise<() => void> {
     return new Promise(done => {
       this.#hold = { command, done }

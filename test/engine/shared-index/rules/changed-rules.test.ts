@@ -73,7 +73,7 @@ function conditionsOf(says: Demanded): object {
   return { allOf: Object.entries(says).map(([path, values]) => ({ [path]: { in: values } })) }
 }
 
-/** Puts sets of resources. The first one matches any resource, the others have a condition. */
+/** Puts sets of resources. The first set matches any resource, and the other sets have a condition. */
 function putResourceSets(all: CompiledRules): void {
   for (let n = 0; n < RESOURCE_SETS; n++) {
     const conditions = n === 0 ? {} : { 'resource.d': { equals: n } }

@@ -144,7 +144,7 @@ test('a page contains the resources that roles allow even if the last rule is de
   }
 })
 
-test('a page that tries all candidates ends even if some of them are deleted in the meantime', () => {
+test('a page that tries all candidates ends even if some candidates are deleted in the meantime', () => {
   const engine = new SharedEngine()
   const keys = Array.from({ length: 400 }, (_, n) => `d${1_000 + n}`)
   engine.apply([...STANDING, ...keys.map((key, n) => put(key, { n }))])

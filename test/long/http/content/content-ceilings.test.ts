@@ -1,4 +1,4 @@
-/** Large exports and imports, and the limits on concurrent ones. */
+/** Large exports and imports, and the limits on concurrent exports and imports. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -108,7 +108,7 @@ describe('concurrent exports and imports', () => {
     const senders = await Promise.all(
       Array.from({ length: IMPORTS_PER_ENVIRONMENT_MAX }, () => begun('POST', path, length)),
     )
-    // The probe is also an import. It must not start before the others.
+    // The probe is also an import. It must not start before the other imports.
     const underWay = async () => (await Scrape.of(verdict.address)).sum('verdict_management_in_flight', {})
     await expect.poll(underWay).toBe(IMPORTS_PER_ENVIRONMENT_MAX)
     await expect.poll(() => status(wrong)).toBe(429)

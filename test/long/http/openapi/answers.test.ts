@@ -99,7 +99,7 @@ function isForAnyCaller(access: Route['access']): boolean {
   return ['public', 'optional-key', 'any-key'].includes(access)
 }
 
-/** Fills in the first parameters of a path. The others name entities that do not exist. */
+/** Fills in the first parameters of a path. The other parameters name entities that do not exist. */
 function filled(template: string, ...values: readonly string[]): string {
   let index = 0
   return template.replaceAll(/\{\w+\}/g, () => values[index++] ?? 'nothing')
