@@ -1,8 +1,8 @@
 /**
  * Creates an embedded store and a Redis store with this release and writes them to `test/system/releases`,
  * together with requests and the responses of this release. Tests start every later release on these stores.
- * The files of a release are written once and never replaced. The folder `81bfca20` contains an embedded store
- * with every kind of entity, and its export, which that commit wrote.
+ * The files of a release are written once and never replaced. The folder `81bfca20` contains an embedded
+ * store with every kind of entity, and the export of this store. The commit with this id wrote both.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
