@@ -1,4 +1,4 @@
-/** Errors in model files: all are reported at once, with location and suggestion, before any change. */
+/** Errors in model files: all are reported together, with location and suggestion, before any change. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'

@@ -70,7 +70,7 @@ test('verdict watch --effective prints one line for the access changes of each c
     .split('\n')
     .map(line => line.replace(/^\S+ \S+ +access\.changed +/u, ''))
   expect(lines.length).toBe(3)
-  // The first change can precede the live changes; the command then reports the scope to list again.
+  // If the first change is made before the stream is live, the command reports the scope to list again.
   const known = [
     'document:read  list again: user dora  (createRoleAssignment)',
     'document:read  list again: user dora  (deleteRoleAssignment)',

@@ -23,7 +23,7 @@ export async function pythonWith(
   return python
 }
 
-/** Runs a script with the address of the service and further arguments, and returns its output. */
+/** Runs a script with the address of the service and more arguments, and returns its output. */
 export function drive(python: string, script: string, address: string, ...keys: string[]): Promise<string> {
   const env = { PYTHONPATH: besideSuites('.'), PYTHONDONTWRITEBYTECODE: '1' }
   return run(python, [besideSuites(script), address, API_KEY, ...keys], { env })

@@ -201,7 +201,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
   })
 
   describe('a search for users', () => {
-    test('lists users with tenant, direct, derived and group roles, each once', () => {
+    test('lists users with tenant, direct, derived and group roles, each user only once', () => {
       const asked = inOffice(
         assignInTenant('alice', 'lead', 'default'),
         assignInTenant('alice', 'reader', 'default'),

@@ -74,7 +74,7 @@ describe.each(ENGINES)('$name: a URL that some server could map to a narrower ru
     '/%20admin',
     '/admin.%20.',
     '/admin%E3%80%80',
-    // Other forms of the same characters.
+    // Other Unicode forms of the same characters.
     '/%EF%BD%81dmin',
     '/ａｄｍｉｎ',
     '/%F0%9D%90%9Admin',
@@ -233,7 +233,7 @@ describe.each(ENGINES)('$name: a URL that some server could map to a narrower ru
   })
 })
 
-test('matching hostile URLs of encoded slashes terminates, without a match above the comparison limit', () => {
+test('matching hostile URLs of encoded slashes terminates, and URLs that exceed the comparison limit never match', () => {
   const rules = Array.from({ length: 1_024 }, (_, index) =>
     rule(
       `https://a.org/${Array.from({ length: 10 }, (_part, bit) => ((index >> bit) & 1 ? `{p${bit}}` : 'a')).join('/')}`,

@@ -130,7 +130,7 @@ test('a node that was down when a grant expired denies by its local replica if i
   expect(await expiries(other)).toBe(1)
 })
 
-test('both nodes deny in time if Redis is unavailable when a grant expires, and remove the grant once later', async () => {
+test('both nodes deny in time if Redis is unavailable when a grant expires, and later remove the grant only once', async () => {
   const { redis, one, other } = await startTwo()
   const end = Date.now() + 1_500
   await grantUntil(one, end)

@@ -11,7 +11,7 @@ const NODES = 50
 /** Each node has one connection for commands and one for pub/sub. */
 const CONNECTIONS = 2 * NODES
 
-test('fifty nodes reconnect to a restarted Redis once each, spread over time, and lose no commit', async () => {
+test('each of fifty nodes reconnects to a restarted Redis only once, at different times, and no commit is lost', async () => {
   const redis = await startedRedis({ arguments: ['--appendonly', 'yes', '--appendfsync', 'always'] })
   const proxy = await CuttingProxy.to(redis)
   const url = `redis://${proxy.host}:${proxy.port}?prefix=${randomUUID()}`

@@ -105,10 +105,10 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
 })
 
 /**
- * Returns the history as a ledger stores it: without changes that name absent entities, and with a removal
- * of each instance that is put in another tenant. Without this, a replay could differ: a change that was
- * ignored the first time could take effect, and an instance that is already in its last tenant would not move
- * again, and would regain roles.
+ * Returns the history as a ledger stores it: without changes that name absent entities, and with a removal of
+ * each instance that is put in another tenant. Otherwise, a replay could differ. A change that was ignored
+ * the first time could take effect. An instance that is already in its last tenant would not move again, and
+ * so would regain roles.
  */
 function lawful(history: readonly (readonly Change[])[]): Change[][] {
   const oracle = new Oracle()

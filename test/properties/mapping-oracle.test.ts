@@ -175,7 +175,7 @@ function escaped(plain: string): string {
   return [...new TextEncoder().encode(plain)].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('')
 }
 
-test('no spelling of a URL finds a different rule than its plain form', () => {
+test('no spelling of a URL finds a different rule than the plain form of the URL', () => {
   const segment = fc.constantFrom('a', 'b', 'ab')
   const plain = fc.array(segment, { minLength: 1, maxLength: 3 })
   const ruled = fc

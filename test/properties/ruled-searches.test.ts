@@ -78,7 +78,7 @@ function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPag
       for (let hasMore = true; hasMore;) {
         const page: KeyPage = pageAt({ after: last, limit, triedMax })
         expect(page.keys.length).toBeLessThanOrEqual(limit)
-        // A page with further results is not empty.
+        // A page that is followed by more results is not empty.
         if (page.hasMore)
           expect(page.last === null || (last !== null && compareUtf8(page.last, last) <= 0)).toBe(false)
         keys.push(...page.keys)

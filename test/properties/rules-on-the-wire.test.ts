@@ -241,7 +241,7 @@ function allowedBy(oracle: Oracle, world: StateView, query: Query): Found {
 test('searches list what evaluations allow, and ignore properties of the searched side', async () => {
   let engine = new SharedEngine()
   const ask = asker(() => engine)
-  /** `lured`: results that the properties of the searched side would change. */
+  /** `lured` counts the results that the properties of the searched side would change. */
   const met = { found: 0, lured: 0 }
   const coverage = { met, least: { found: 10, lured: 5 } }
   const histories = historiesWithRules({ commits: 0, queries: 8 })

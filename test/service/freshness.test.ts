@@ -65,7 +65,7 @@ test('without MAX_STALE_MS, stale environments continue to decide', () => {
   expect(decidesForMs).toEqual({ node: Infinity, one: Infinity, other: Infinity })
 })
 
-test('a store that does not respond is reported once, not once per environment', () => {
+test('a store that does not respond is reported only once, not once per environment', () => {
   const { lookAt, said, fresh } = watched()
   lookAt({ organization: 2_000, one: 2_000, other: 2_000 })
   lookAt({ organization: 12_000, one: 12_000, other: 12_000 })

@@ -93,8 +93,8 @@ test('attributes count toward the capacity of the index, and removals are accept
   await expect.poll(isMade, { interval: 1 }).toBe(true)
 })
 
-test('a change that is retried after a conflict reserves capacity once', async () => {
-  /** For each change by name: number of its reservations after each reservation or release. */
+test('a change that is retried after a conflict reserves capacity only once', async () => {
+  /** For each change, by name: the number of its reservations after each reservation or release. */
   const holds = new Map<string, number[]>()
   const { service } = await environmentWith(1 << 20, (changes, isHeld) => {
     for (const [name, counts] of holds) {

@@ -77,7 +77,7 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       expect(await allowsAt(one, revisionOf(revoked), 'alice', 'read', 'document:plan')).toBe(false)
     })
 
-    test('concurrent creations of the same users on two nodes create each once, and each node reads its own writes', async () => {
+    test('concurrent creations of the same users on two nodes create each user only once, and each node reads its own writes', async () => {
       const usersOf = async (node: Client) =>
         (await node.get<{ total_count: number }>(`${FACTS}/users?include_total_count=true`)).body.total_count
       const before = await usersOf(one)

@@ -179,7 +179,7 @@ test('a snapshot is not used after the store is reset to an earlier state', asyn
   await second.assign('bob', 'viewer', 'document:plan')
   await second.close()
   const path = fileIn(directory)
-  // The store is restored without the snapshot, which is then of a later state.
+  // The store is restored without the snapshot, so the snapshot contains a later state than the store.
   const store = join(path, '..', 'data.mdb')
   copyFileSync(store.replace(directory, backup), store)
   rmSync(join(path, '..', 'lock.mdb'), { force: true })

@@ -64,7 +64,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(told).toHaveLength(1)
   })
 
-  // Each kind of requirement is met once and not met once. Commits 1 and 2 have written alice.
+  // Each kind of requirement is met in one case, and not in another. Commits 1 and 2 have written alice.
   const none = new Uint8Array(0)
   const alice = bytes('alice')
   const created = 1 * (COMMIT_ROWS_MAX + 1)
@@ -154,7 +154,7 @@ export function describeCommitIds(start: OpenLedger): void {
     expect(await everything(subject)).toEqual(before)
   })
 
-  test('a commit with one id that is sent 20 times concurrently is committed once', async () => {
+  test('a commit that is sent 20 times concurrently with the same id is committed only once', async () => {
     const subject = await start()
     const commit = commitOf({ put: { alice: 'ar' } })
     const revisions = await Promise.all(Array.from({ length: 20 }, () => subject.ledger.commit(commit)))

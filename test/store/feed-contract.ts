@@ -64,7 +64,7 @@ export function describeFeed(start: OpenLedger): void {
     await feed.return!()
   })
 
-  test('a replay delivers the same entries as a feed, regardless of their sizes, and each later commit', async () => {
+  test('a replay delivers the same entries as a feed, regardless of their sizes, and also each later commit', async () => {
     const { ledger, at } = await startAt(3)
     const many = Object.fromEntries(Array.from({ length: 1_200 }, (_, n) => [`many-${n}`, 'ar']))
     const changes = [{ kind: 'user-removed', user: 'ann' } as const]

@@ -58,7 +58,7 @@ test('a commit is made by another thread if its number of rows or bytes reaches 
   expect(commits()).toBe(3)
 })
 
-test('if the thread that makes a commit exits, the calling thread makes the commit, once', async () => {
+test('if the thread that makes a commit exits, the calling thread makes the commit, and only once', async () => {
   const ending =
     "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
   const thread = new WriteThread(new URL(`data:text/javascript,${encodeURIComponent(ending)}`), 0)

@@ -23,7 +23,7 @@ for (const kind of ['memory', 'lmdb']) {
     await store.close()
   })
 
-  test(`${kind}: an environment that is opened twice concurrently is opened once`, async () => {
+  test(`${kind}: if two callers open an environment concurrently, it is opened only once`, async () => {
     const store = await open()
     const [first, second] = await Promise.all([store.environment('one'), store.environment('one')])
     expect(first).toBe(second)

@@ -35,7 +35,7 @@ export const LOOKS = [
 
 interface Opened {
   readonly address: string
-  /** Path below the environment, such as `groups/platform`. By default, the page after the sign-in. */
+  /** Path below the environment, such as `groups/platform`. The default is the page after the sign-in. */
   readonly path?: string
   readonly key?: string
   readonly size?: Size

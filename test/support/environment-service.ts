@@ -14,7 +14,7 @@ export const scope = {
   createdAt: 0,
 }
 
-/** An environment in memory, and a function that writes its records directly. For the current test. */
+/** Opens an environment in memory for the current test. Also returns a function that writes its records. */
 export async function storedEnvironment() {
   const store = await openStore('memory:', listRule)
   onTestFinished(() => store.close())

@@ -33,7 +33,7 @@ export async function sharedNodes(redis: Pick<RedisUnderTest, 'url'>): Promise<r
   return [await start(), await start()]
 }
 
-/** A new store, with a URL that leads through a proxy and a direct URL. For the current test. */
+/** A new store for the current test, with a direct URL and a URL that leads through a proxy. */
 export async function cuttableStore(redis: RedisUnderTest) {
   const proxy = await CuttingProxy.to(redis)
   const storeUrl = redis.url(proxy)

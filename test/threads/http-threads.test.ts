@@ -22,7 +22,7 @@ import { API_KEY } from '#testing/processes/running-service.ts'
 const EXPORT = '/v2/projects/default/envs/default/export'
 const PRINCIPAL: Principal = { kind: 'organization', keyId: null, organizationId: 'o' }
 
-/** A thread that allocates about 100 MB, and then sends the size of its new space in KB instead of a port. */
+/** A thread that allocates about 100 MB. It then sends the size of its new space in KB instead of a port. */
 const THREAD_OF_MANY_OBJECTS = new URL(
   'data:text/javascript,' +
     encodeURIComponent(`

@@ -94,7 +94,7 @@ test('a thousand grants that expire together are removed in one event-loop itera
   expect(Math.max(...sections)).toBeLessThanOrEqual(128)
 })
 
-test('a grant that is repeated with another expiration time, or without one, expires as the last grant states', async () => {
+test('a grant that is repeated with another expiration time, or without an expiration time, expires as the last grant states', async () => {
   let now = 1_000_000
   const { commit, decide, ended, indexes } = await open([...schema, granted(now + 100)], () => now)
   await commit(granted(now + 5_000))
@@ -111,7 +111,7 @@ test('a grant that is repeated with another expiration time, or without one, exp
   expect([decide(), ended]).toEqual([false, [[[REMOVAL], 6]]])
 })
 
-test('a grant that the index received twice is reported once when it expires', async () => {
+test('a grant that the index received twice is reported only once when it expires', async () => {
   let now = 1_000_000
   const { commit, ended } = await open([...schema, granted(now + 5_000)], () => now)
   await commit(granted(now + 100))

@@ -162,7 +162,7 @@ describe('a job of a disconnected client', () => {
     expect(schedule.next()).toBe(first)
   })
 
-  test('begins no further parts of its bulk, and completes with the running parts', () => {
+  test('begins no more parts of its bulk, and completes when the running parts complete', () => {
     const left = bulk(10_000)
     const { schedule, dropped } = newSchedule(1, left)
     schedule.beginPoolPart(left)

@@ -57,7 +57,7 @@ test('requests of all threads are reported per second by type', () => {
   ended(one, 0, 404, 5)
   ended(one, one.decision, 401, 5)
   ended(two, two.management, 503, 20)
-  // A request without a response counts as a request, but not as refused or failed.
+  // A request without a response is counted, but not as refused or failed.
   ended(two, two.decision, 0, 5)
   expect(take()).toMatchObject({
     requests_per_second: { decisions: 17, management: 6, other: 2 },

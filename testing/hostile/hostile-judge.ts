@@ -133,7 +133,7 @@ export class HostileJudge {
     return JSON.stringify(said) === JSON.stringify(right) ? null : `wrong: should be ${JSON.stringify(right)}`
   }
 
-  /** Bytes after the shorter length look like another, invalid request, which might be rejected first. */
+  /** Bytes after the shorter length look like a second, invalid request, which might be rejected first. */
   #problemOfCutShort(answer: RawAnswer | 'closed'): string | null {
     return answer === 'closed' || PROTOCOL_ERRORS.has(answer.status) ? null : `two lengths: ${answer.status}`
   }

@@ -21,7 +21,7 @@ const RULE_NAMES = Object.keys(WITHOUT) as RuleName[]
 export class Coverage {
   checks = 0
   allowed = 0
-  /** Number of checks denied only because they named another tenant than the instance's (native.md D-14). */
+  /** Number of checks denied only because their tenant is not that of the instance (native.md D-14). */
   deniedByTenant = 0
   readonly decidedBy: Record<RuleName, number> = { guard: 0, derivation: 0, extension: 0 }
 

@@ -44,7 +44,7 @@ export class CurrentFacts {
 
   /** Returns changes that create the current state from an empty state. */
   asChanges(): Change[] {
-    // Puts roles without references to other roles first, because these can form cycles.
+    // First puts each role without its references to other roles, because such references can form cycles.
     const bareRoles = this.roles.map(r => ({ ...r, permissions: [], extends: [], derivations: [] }))
     const schema = [...this.types, ...this.relations, ...bareRoles, ...this.roles]
     const rules = [...this.#parentsFirst(), ...this.rules]

@@ -1,4 +1,4 @@
-/** Searches with known results while `write-mix.ts` makes changes. Each result must match one state. */
+/** Searches with known results while `write-mix.ts` makes changes. Each result must match a single state. */
 import { isDeepStrictEqual } from 'node:util'
 import type { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'

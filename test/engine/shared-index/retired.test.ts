@@ -105,7 +105,7 @@ test('a reader that fails in a critical section retires the index, and blocks no
   for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
 })
 
-test('a reader that finds a broken invariant reports it once and retires its index, and no other index', async () => {
+test('a reader that finds a broken invariant reports it only once, and retires its own index but no other index', async () => {
   const [engine, other] = [standingEngine(), standingEngine()]
   const retired = engine.writer.whenRetired()
   const reads = new ConsistentReads(engine.writer.handle, { threadId: 3 }, () => {})

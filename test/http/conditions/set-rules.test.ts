@@ -138,7 +138,7 @@ describe('a set rule', () => {
     }
   })
 
-  test('has a key of at most 255 characters, which differs for rules with long names', async () => {
+  test('has a key of at most 255 characters, and the keys of rules with long names differ', async () => {
     const [page, docs] = fresh('page', 'docs')
     const users = 'u'.repeat(250)
     await verdict.resource({ key: page, actions: { read: {}, write: {} } })

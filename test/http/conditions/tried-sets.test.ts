@@ -266,7 +266,7 @@ describe('a trial of a condition set', () => {
     expect(refusal(await verdict.post(TRY, { samples: [long] }))).toEqual([400, 'INVALID_INPUT'])
   })
 
-  test('has the condition budget of a check, and warns that the conditions beyond it are unknown', async () => {
+  test('has the condition budget of a check, and warns that conditions beyond this budget are unknown', async () => {
     const costly = { 'user.text': { match: '*a*a*a*a*a*a*a*a*a*a*a*a*a*b' } }
     const conditions = { anyOf: Array.from({ length: 10 }, () => costly), ...MEMBER }
     const attributes = { text: 'a'.repeat(5_000) }

@@ -37,7 +37,7 @@ test('the refresh of decision points succeeds if the environment exists and the 
   expect(refusal(await verdict.post('/v2/pdps/default/other/refresh', {}))).toEqual([403, 'FORBIDDEN_ACCESS'])
 })
 
-test('a copy submitted as a task is complete in the response, and its result can be read again', async () => {
+test('a copy that is submitted as a task is complete when the response is sent, and its result can be read again', async () => {
   await verdict.resource({ key: 'page', actions: { read: {} } })
   const tasks = '/v2/projects/default/envs/default/copy/async'
   const submit = (target_env: object, query = '') =>

@@ -163,7 +163,7 @@ describe('the body of a native check', () => {
       [older(holder, { key }), ALLOWED],
       [older(holder, { id: key, key }), ALLOWED],
       [older(other), DENIED],
-      // Without an instance, it is a check of the type. In the current form, `id` has no effect.
+      // Without an instance, the request checks the type. In the current form, `id` has no effect.
       [older(holder, {}), DENIED],
       [older({ key: holder }), DENIED],
       [older({ key: holder }, { key }), ALLOWED],

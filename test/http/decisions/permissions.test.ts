@@ -323,7 +323,7 @@ describe('the limit MAX_LISTED_ENTRIES', () => {
     return answer.body.message
   }
 
-  test('is inclusive in /user-permissions; the error beyond it names the setting and alternatives', async () => {
+  test('is inclusive in /user-permissions; above the limit, the error names the setting and alternatives', async () => {
     const exact = await startedService({ listedEntriesMax: 7 })
     const below = await startedService({ listedEntriesMax: 6 })
     for (const client of [exact, below]) await fill(client)
@@ -336,7 +336,7 @@ describe('the limit MAX_LISTED_ENTRIES', () => {
     expect(await listed({ resource_types: ['__tenant'] }, 'alice', below)).toEqual(TENANTS)
   })
 
-  test('is inclusive in /authorized_users; the error beyond it names the setting and an alternative', async () => {
+  test('is inclusive in /authorized_users; above the limit, the error names the setting and an alternative', async () => {
     const client = await startedService({ listedEntriesMax: 3 })
     await client.createDocumentModel()
     await client.users('alice', 'bob', 'carol')

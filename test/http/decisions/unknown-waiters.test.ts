@@ -58,7 +58,7 @@ function waitingDispatcher(takeRate: () => boolean) {
   return { ask, arrive }
 }
 
-test('rate limit and content type are checked once the key of a waiting request becomes known', async () => {
+test('rate limit and content type are checked when the key of a waiting request becomes known', async () => {
   const limited = waitingDispatcher(() => false)
   const beyond = limited.ask()
   limited.arrive()

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { BodyPieces } from '#http/edge/body-pieces.ts'
 
-/** Throws after the response is over, like the HTTP library. */
+/** Throws if it is used after the end of the response, like the HTTP library. */
 function wireOf() {
   const wire = {
     isOver: false,

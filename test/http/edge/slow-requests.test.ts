@@ -40,7 +40,7 @@ test('the slow-request log has one line for each slow request, up to ten per sec
   for (const line of log.lines) expect(line).not.toHaveProperty('omitted')
 })
 
-test('the slow-request log omits requests over ten per second, and the next line has their number', () => {
+test('the slow-request log omits requests over ten per second, and the next line has the number of omitted requests', () => {
   const log = slowRequestLog()
   log.write(25)
   expect(log.lines.map(({ requestId }) => requestId).at(-1)).toBe('request-10')

@@ -119,7 +119,7 @@ test('spans over the limit of queued and in-flight spans are dropped and counted
   expect(new Set(collector.spans.map(({ attributes }) => attributes['url.path']))).toEqual(new Set(['/kept']))
 })
 
-test('a collector that rejects spans is reported once until it accepts spans again', async () => {
+test('a collector that rejects spans is reported only once until it accepts spans again', async () => {
   const { collector, tracing: by, until, faults } = await tracing()
   collector.status = 400
   // One export batch.

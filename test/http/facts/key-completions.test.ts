@@ -113,7 +113,7 @@ test('an empty or missing prefix returns all keys', async () => {
   expect((await complete({ kind: 'tenant' })).data).toHaveLength(4)
 })
 
-test(`a response has ${COMPLETIONS_DEFAULT} keys by default, at most ${COMPLETIONS_MAX}, and states if there are more`, async () => {
+test(`a response has ${COMPLETIONS_DEFAULT} keys by default, at most ${COMPLETIONS_MAX}, and states whether there are more`, async () => {
   const first = (count: number) =>
     Array.from({ length: count }, (_, n) => `many-${String(n).padStart(3, '0')}`)
   const some = await complete({ kind: 'tenant', prefix: 'ac', limit: 1 })

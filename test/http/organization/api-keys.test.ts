@@ -242,7 +242,7 @@ describe('the rotation of an API key', () => {
     for (let seconds = 1; !(await wasValidFor(seconds)); seconds *= 2);
   })
 
-  /** Whether a request with the former secret succeeded before its time was over. */
+  /** Whether a request with the former secret succeeded before the overlap ended. */
   async function wasValidFor(overlap_seconds: number): Promise<boolean> {
     const key = await created(OF_DEFAULT)
     const startedAt = Date.now()
@@ -350,7 +350,7 @@ describe('the rotation of an API key', () => {
   })
 })
 
-test('a revoked key is rejected on every thread once the revocation returns', async () => {
+test('a revoked key is rejected on every thread as soon as the revocation returns', async () => {
   const key = await created(OF_DEFAULT)
   expect(await statuses(key.secret)).toEqual(new Set([200]))
   expect((await remove(key)).status).toBe(204)

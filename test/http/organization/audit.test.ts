@@ -148,7 +148,7 @@ describe('an entry of the audit log', () => {
     expect(after).toEqual(before)
   })
 
-  test('is created once by a command that is retried because of conflicting writes', async () => {
+  test('is created only once by a command that is retried because of conflicting writes', async () => {
     const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
     await verdict.user('alice')
     const answers = await Promise.all(

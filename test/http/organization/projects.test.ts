@@ -203,7 +203,7 @@ describe('an environment', () => {
     const { body } = await admin<Environment>('GET', `${envs}/default`)
     const own = await admin<Environment>('GET', `${ENVS}/default`)
     expect(body.id).not.toBe(own.body.id)
-    // A path with the id of another project does not find it.
+    // A path with the id of another project does not find the environment.
     expect((await admin('GET', `${ENVS}/${body.id}`)).status).toBe(404)
   })
 

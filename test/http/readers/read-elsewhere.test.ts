@@ -143,7 +143,7 @@ test.each(Object.entries(SENT))(
   async (_, sent) => {
     const expected = await ask(local, sent)
     expect(await ask(pooled, sent)).toEqual(expected)
-    // The second request meets a reader that has learned the form of such checks.
+    // When the second request is read, the reader has learned the form of such checks.
     expect(await ask(pooled, sent)).toEqual(expected)
     await ask(local, sent)
   },

@@ -280,7 +280,7 @@ describe('a tenant role', () => {
     expect(refusal(await addParent(`${ROLES}/nothing`, a))).toEqual(NOT_FOUND)
   })
 
-  test('has each ancestor and descendant once, the nearest first', async () => {
+  test('lists each ancestor and descendant only once, beginning with the nearest', async () => {
     const [top, left, right, low, alone] = fresh('top', 'left', 'right', 'low', 'alone')
     for (const key of [top, left, right, low, alone]) await verdict.tenantRole(key, [])
     for (const [child, parent] of [

@@ -67,7 +67,7 @@ async function expectSales(verdict: Client, name: string): Promise<void> {
   expect(await verdict.get(`${SETS}/sales`)).toMatchObject({ body: { conditions: departmentIs(name) } })
 }
 
-/** Saves once the dialog has listed the rule that uses the set. */
+/** Saves after the dialog has listed the rule that uses the set. */
 async function save(page: Page): Promise<void> {
   await press(page, 'Save')
   await sees(page.getByRole('dialog'), '1 rule uses Sales')

@@ -51,7 +51,7 @@ async function openToTheEnd(user: string): Promise<{ page: Page; asked: string[]
   return { page, asked }
 }
 
-test('a change reloads the visible, first and last pages of a list, and other pages once they are visible', async () => {
+test('a change reloads the visible, first and last pages of a list, and other pages when they become visible', async () => {
   const user = await userOfMany()
   const { page, asked } = await openToTheEnd(user)
   await unassign(user, instance(170))

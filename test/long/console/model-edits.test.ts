@@ -369,7 +369,7 @@ test('permissions that a tenant role inherits from roles on later pages are show
     'r1 may not file:erase',
   ])
     expect(await grid.getByRole('checkbox', { name: cell, exact: true }).count(), cell).toBe(1)
-  // At most one request for each of the two roles that extend another role.
+  // The page sends at most one request for each of the two roles that extend another role.
   expect(asked.filter(url => url.endsWith('/ancestors')).length).toBeLessThanOrEqual(2)
   await pressOn(button(page, 'Show more roles'))
   await grid.getByRole('checkbox', { name: 'r80 may file:read through r119' }).waitFor()

@@ -154,7 +154,7 @@ test('an environment key cannot manage keys, and the page offers to sign in with
   await page.locator('input[type=password]:focus').waitFor()
 })
 
-test('creating, rotating and revoking a key take effect immediately, and its secret is shown once', async () => {
+test('creating, rotating and revoking a key take effect immediately, and its secret is shown only once', async () => {
   const [name] = fresh('<img src=x onerror=alert(1)>')
   const page = await open({ key: ADMIN_KEY })
   // No environment was selected before.

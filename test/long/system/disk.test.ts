@@ -158,7 +158,7 @@ describe('the message of a failed start', () => {
     )
   })
 
-  test('names the lock if it belongs to another user', async () => {
+  test('names the lock file if it belongs to another user', async () => {
     const directory = directoryOfNobody(0o700)
     const lock = join(directory, 'verdict.lock')
     writeFileSync(lock, '')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { running, source } from '../../support/processes/started-process.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
-/** Settings with which a process throws during a write once the file `fail-now` exists. */
+/** Settings with which a process throws during a write as soon as the file `fail-now` exists. */
 function writingAndFailing(isStuckThen: boolean) {
   return running(`import { isMainThread } from 'node:worker_threads'
     import { existsSync } from 'node:fs'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ContentStream } from '#management/content/content-stream.ts'
 
-/** An iterator of `count` lines with one chunk each. It records the lines made and an early return. */
+/** An iterator of `count` lines with one chunk each. It records the created lines and an early return. */
 function linesOf(count: number) {
   const made = { lines: 0, isGivenUp: false }
   function* lines(): Iterable<string> {

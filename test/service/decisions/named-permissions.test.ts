@@ -6,7 +6,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const NAMES = 1_000
 
-test('a permission list with named resources and tenants looks up each name once, and yields', () => {
+test('a permission list with named resources and tenants looks up each name only once, and yields', () => {
   const engine = new SharedEngine()
   engine.apply([
     resourceType('document', 'read', 'write'),

@@ -121,7 +121,7 @@ describe.each(REMOVALS)('a deleted %s', removal => {
   })
 })
 
-test('deleted entities stay deleted after a restart during the purge, which then completes', async () => {
+test('deleted entities stay deleted after a restart during the purge, and the purge then completes', async () => {
   const environment = await prepared(`lmdb:${storeDirectory()}`)
   await fill(environment, 'acme')
   await REMOVE.tenant(environment)

@@ -40,7 +40,7 @@ test('the cached ids of pending removals match the rows after any sequence of ch
   }
 })
 
-test('all readers together decode each pending removal once', async () => {
+test('all readers together decode each pending removal only once', async () => {
   const { view, commit } = await storedEnvironment()
   const { counted, counts } = countedView(view)
   const removals = 50

@@ -167,7 +167,7 @@ test('replaying a journal twice changes nothing', async () => {
   const tables = await openTables(path)
   const before = shown(tables)
   await tables.close()
-  // As if the process had died before it deleted the files.
+  // Restores the files, as if the process had died before it deleted them.
   for (const [file, content] of left) writeFileSync(file, content)
   expect(await shownLater(path)).toEqual(before)
 })

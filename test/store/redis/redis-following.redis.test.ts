@@ -55,7 +55,7 @@ async function replaced(ledger: Ledger, after: Revision): Promise<void> {
   await expect(reading).rejects.toMatchObject({ code: 'STORE_RESET' })
 }
 
-/** Resolves when the last time at which the store had caught up is at most `withinMs` ago. */
+/** Resolves when the store had caught up at a time that is at most `withinMs` ago. */
 async function isFresh(store: Store, withinMs: number): Promise<void> {
   while (store.stalenessMs() > withinMs) await pause()
 }

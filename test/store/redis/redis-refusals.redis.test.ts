@@ -63,7 +63,7 @@ function says(level: KeptLine['level'], words: RegExp): (line: KeptLine) => bool
   return line => line.level === level && words.test(`${line.message}: ${String(line.fields['reason'])}`)
 }
 
-test('a node without permission for its channels logs this once, follows and commits, and subscribes later', async () => {
+test('a node without permission for its channels logs this only once, follows and commits, and subscribes later', async () => {
   const { name, url } = await newUser()
   const { node, log, other } = await nodeAndOther(url)
   const { channel } = keysAt(url)
@@ -170,7 +170,7 @@ test('a node without permission to load rows logs this once, retries, and loads 
   await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const start = await node.ledger.head()
   await rights(name, '-hscan')
-  // Another commit at the position of the node makes the node load again, as for another epoch.
+  // If the log has another commit at the position of the node, the node loads again, as for a new epoch.
   const { meta, log: stream, ids } = keysAt(url)
   const rewritten = `
     local id = redis.call('HGET', KEYS[1], 'id')

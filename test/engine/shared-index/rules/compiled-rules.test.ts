@@ -34,7 +34,7 @@ function countsOf({ view, at }: Plan) {
 }
 
 describe('compiled rules', () => {
-  test('contain equal leaves once, and a path once for all its spellings', () => {
+  test('contain equal leaves only once, and a path only once for all its spellings', () => {
     const view = compiled(
       [
         set('a', { 'user.level': { equals: 1 } }),
@@ -214,7 +214,7 @@ describe('a check with rules', () => {
     return { queryContext: { readAt: 0, sent: () => sent }, looks }
   }
 
-  test('reads an attribute once for all sets and rules, and none that no rule needs', () => {
+  test('reads an attribute only once for all sets and rules, and no attribute that no rule needs', () => {
     const engine = new SharedEngine()
     const sets = Array.from({ length: 20 }, (_, n) =>
       set(`s-${n}`, {

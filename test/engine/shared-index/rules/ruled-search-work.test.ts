@@ -221,7 +221,7 @@ function stepsToFind(
   return [steps, wanted.lists()!.length]
 }
 
-test('the required posting lists are determined in short steps, with each set evaluated once', () => {
+test('the required posting lists are determined in short steps, and each set is evaluated only once', () => {
   const attributes = (from: number) => ({
     anyOf: Array.from({ length: 900 }, (_, n) => ({ [`user.a${from + n}`]: { equals: 1 } })),
   })
