@@ -24,8 +24,8 @@ const SOURCES_NOTE = 'sources'
 export async function buildConsole(made: string): Promise<void> {
   const sources = sourcesNow()
   if (isConsoleBuilt()) return cpSync(CONSOLE_DIRECTORY, made, { recursive: true })
-  // The bundler runs in its own process with its own NODE_ENV, because it reads this variable. A build in
-  // tests is therefore identical to a release build.
+  // The bundler runs in its own process with its own NODE_ENV, because the bundler reads this variable. A
+  // build in tests is therefore identical to a release build.
   await run(process.execPath, [VITE, 'build', CONSOLE, '--logLevel', 'warn', '--outDir', made], {
     env: { ...process.env, NODE_ENV: 'production' },
   })

@@ -71,7 +71,7 @@ export function sbom(): Sbom {
   }
 }
 
-/** Returns each package once, sorted by name. */
+/** Returns each package only once, sorted by name. */
 export function componentsOf({ components }: Sbom): Component[] {
   const found = components.map(({ name, version, licenses }) => ({
     name,

@@ -62,7 +62,7 @@ function makeAnswers(): void {
 }
 
 /**
- * Number of bytes that `work` allocates. They must fit into the young generation, because a garbage
+ * Number of bytes that `work` allocates. The bytes must fit into the young generation, because a garbage
  * collection would hide them.
  */
 function bytesOf(work: () => void): number {

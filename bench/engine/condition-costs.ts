@@ -1,8 +1,8 @@
 /**
  * Measures, for each operator, the processor time of a check whose conditions use all permitted steps. The
  * results are the table in docs/performance/engine.md. Each operator is used in the most expensive way that
- * the limits of attributes and condition sets permit. It is measured twice: with the trees that explanations
- * walk, and with compiled conditions.
+ * the limits of attributes and condition sets permit. Each operator is measured twice: with the trees that
+ * explanations walk, and with compiled conditions.
  *
  *     node bench/engine/condition-costs.ts [runs = 5]
  *

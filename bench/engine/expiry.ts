@@ -31,7 +31,7 @@ const ALL_MAX_MS = 1_000
 
 const grant = (n: number): Change =>
   assignment(`user-${n % USERS}`, 'viewer', 'document', `doc-${Math.floor(n / USERS) + (n % USERS)}`)
-/** The first grants expire within one second, the others within 90 days. */
+/** The first grants expire within one second, and the other grants within 90 days. */
 const expiresAtOf = (n: number): number =>
   n < ENDING_TOGETHER ? NOW + (n % 1_000) : NOW + HOUR_MS + ((n * 7_919) % (2_160 * HOUR_MS))
 const question = (n: number): Query => ({

@@ -3,8 +3,8 @@
  * decision. They are tuples from and to instances without roles, roles of users that are never checked, and
  * roles on instances that grant nothing else.
  *
- * A node gets as many of them as it needs to have exactly 65,535 or 65,536 stored edges, including the real
- * ones. The two numbers alternate.
+ * A node gets enough inert edges to have exactly 65,535 or 65,536 stored edges, including its real edges. The
+ * two numbers alternate.
  */
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'

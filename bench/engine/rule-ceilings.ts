@@ -17,8 +17,8 @@ function ruleOn(set: number, action: string, kind: 'rule-put' | 'rule-removed' =
 }
 
 /**
- * Half of the sets are found by an attribute value. The others compare an order, so each of them must be
- * evaluated.
+ * Half of the sets are found by an attribute value. The other half compares an order (such as greater than),
+ * so each of these sets must be evaluated.
  */
 function conditionsOf(set: number): Readonly<Record<string, unknown>> {
   return set % 2 === 0

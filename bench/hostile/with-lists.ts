@@ -1,7 +1,7 @@
 /**
  * Measures the latency of single decisions in one environment during the most expensive requests of another
- * one: the longest lists, explanations and action searches. Prints the p99 without other requests and the p99
- * during each request, and the result of the request.
+ * environment: the longest lists, explanations and action searches. Prints the p99 without other requests and
+ * the p99 during each request, and the result of the request.
  *
  *     node --disable-warning=ExperimentalWarning bench/hostile/with-lists.ts [scale]
  *

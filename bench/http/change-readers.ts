@@ -13,8 +13,8 @@ const TIME_LENGTH = 24
 let isMeasuring = false
 let [events, bytes] = [0, 0]
 /**
- * Delays of changes. For each packet, the delay of its oldest change is used, which is the longest one. It is
- * recorded once for each change in the packet, but only for a sample.
+ * Delays of changes. For each packet, the delay of its oldest change is used, which is the longest delay.
+ * This delay is recorded once per ten changes in the packet.
  */
 let delays: number[] = []
 let open = 0

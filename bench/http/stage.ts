@@ -17,7 +17,7 @@ import { driveQuestions, mixed, type Question, wholeDrive } from './drive-questi
 import { V8_FLAGS } from '../../src/composition/process/v8-tuning.ts'
 import { type ServerOptions, ServerProcess } from './server-process.ts'
 
-/** Number of allowed checks. There are as many denied checks. */
+/** Number of allowed checks. The number of denied checks is the same. */
 const QUESTIONS = 20_000
 /** If the load generator uses more than this share of its core, it is considered a possible bottleneck. */
 export const CLIENT_CPU_MAX = 0.9

@@ -13,7 +13,7 @@ import { CLIENT_CPU_MAX, pooled, type Race, type RaceOptions, type Stage } from 
  * Numbers of requests that a connection sends together. Ten requests share the cost of the kernel for a
  * packet, so the service has a larger share of the cost. This is the most demanding comparison. Two requests
  * are more like real clients, and real clients send one request at a time (measured with wrk). The target
- * applies to all of them, both for a generator that sleeps and for one that stays awake.
+ * applies to ten and to two requests, both for a generator that sleeps and for one that stays awake.
  */
 const PIPELINED = [
   { pipelining: 10, staysAwake: true, name: '10 pipelined' },

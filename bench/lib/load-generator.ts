@@ -403,7 +403,7 @@ class Connection {
     })
   }
 
-  /** Sends all bytes of a burst except the last one. Resolves when the kernel has accepted them. */
+  /** Sends all bytes of a burst except the last byte. Resolves when the kernel has accepted these bytes. */
   begin({ bytes }: Burst): Promise<void> {
     return new Promise(resolve => this.#socket.write(bytes.subarray(0, -1), () => resolve()))
   }

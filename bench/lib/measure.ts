@@ -21,7 +21,7 @@ export function voided(figure: Figure, reason: string): Figure {
   return { ...figure, reached: `void: ${reason}`, isMet: false, isVoid: true }
 }
 
-/** For an even number of values, the mean of the two middle ones. */
+/** Returns the median. For an even number of values, it is the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2

@@ -48,7 +48,7 @@ export class PlainMaps {
 
   /**
    * Whether the user holds one of the roles on the instance. Searches backward along the tuples of the
-   * instance. Visits each role of an instance once.
+   * instance. Visits each role of an instance at most once.
    */
   #reaches(held: Held, instance: Instance, roles: Iterable<string>): boolean {
     const seen = new Map<string, Set<Instance>>()

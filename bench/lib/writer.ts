@@ -16,7 +16,7 @@ export interface Used {
 
 /**
  * A service that receives writes. A request is identified by its number. Each single write and each bulk is
- * sent once.
+ * sent only once.
  */
 export interface Target {
   readonly name: string

@@ -1,7 +1,7 @@
 /**
  * Measures the cost of the audit log per commit. Users are created one after the other, and each is durable
  * before the next one. With a caller, each commit contains an audit log entry. Without a caller, it contains
- * none. Both alternate on one store, in blocks. The ratio of their medians is reported.
+ * no entry. Both kinds of commits alternate on one store, in blocks. The ratio of their medians is reported.
  *
  *     node --disable-warning=ExperimentalWarning bench/management/audit-cost.ts [STORE_URL]
  */

@@ -63,7 +63,7 @@ function tuple(subject: InstanceRecord, object: InstanceRecord) {
   return { kind: 'tuple', id: newId(), ...ids, createdAt: 0, expiresAt: null } satisfies TupleRecord
 }
 
-/** Smallest number n for which there are at least `count` pairs of one of n elements and one of n others. */
+/** Smallest number n such that n elements and n other elements form at least `count` pairs. */
 function sideOf(count: number): number {
   return Math.ceil(Math.sqrt(count))
 }
@@ -134,12 +134,12 @@ async function loadRules(loader: RowLoader, dependants: number): Promise<void> {
   await loader.flush()
 }
 
-/** Number of condition sets that the bench changes. For each of them, one user matches it. */
+/** Number of condition sets that the bench changes. Each of these sets matches one user. */
 export const OWN_SETS = 20
 
 /**
- * Conditions of such a set. Half of the sets are found by an attribute value. The others compare an order, so
- * each of them must be evaluated for each check.
+ * Conditions of such a set. Half of the sets are found by an attribute value. The other half compares an
+ * order, so each check must evaluate each of these sets.
  */
 export function ownConditions(own: number): Readonly<Record<string, unknown>> {
   const above = { 'user.own': { 'greater-than-equals': own } }

@@ -54,7 +54,7 @@ async function isAllowed(service: ServiceProcess): Promise<boolean> {
 
 /**
  * Requests decisions on data that the deletion does not affect, one after the other, until `isOver` returns
- * true. Returns the duration of each.
+ * true. Returns the duration of each request.
  */
 async function decideMeanwhile(service: ServiceProcess, isOver: () => boolean): Promise<number[]> {
   const body = { user: { key: 'bystander' }, action: 'read', resource: { type: 'folder', tenant: 'home' } }
@@ -76,7 +76,7 @@ async function watched(service: ServiceProcess): Promise<Watched> {
   return JSON.parse((await service.stdoutMatch(/watched (.*)\n/))[1]!)
 }
 
-/** Makes small writes, one after the other, until `isOver` returns true. Returns the duration of each. */
+/** Makes small writes, one after the other, until `isOver` returns true. Returns their durations. */
 async function writeMeanwhile(
   service: ServiceProcess,
   name: string,

@@ -1,8 +1,8 @@
 /**
- * Compares the processor time of changing rules in a service with 100 rules and in one with 50,000. The
- * changes are adding a rule, removing a rule and changing a condition set. The time is that of the whole
- * process: the commit, the index and the decision thread. Each change is followed by a decision that depends
- * on it.
+ * Compares the processor time of changing rules in a service with 100 rules and in a service with 50,000
+ * rules. The changes are adding a rule, removing a rule and changing a condition set. The time is that of the
+ * whole process: the commit, the index and the decision thread. Each change is followed by a decision that
+ * depends on it.
  *
  *     node bench/management/rule-changes.ts [CHECKOUT, default this one] [rules, default 50000]
  */

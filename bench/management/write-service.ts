@@ -79,8 +79,8 @@ export class WriteService implements Target {
   }
 
   /**
-   * Verifies that each assignment allows its own user and not another one, and that the list contains exactly
-   * the written tuples.
+   * Verifies that each assignment allows its own user and not another user, and that the list contains
+   * exactly the written tuples.
    */
   async verify(singles: number, bulks: number): Promise<void> {
     const caller = await LoadClient.open(this.address)

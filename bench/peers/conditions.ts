@@ -27,7 +27,7 @@ import { startCerbos } from './cerbos.ts'
 import { installPackages } from './packages.ts'
 
 const SCALE = 0.01
-/** Number of allowed checks. There are as many denied checks. */
+/** Number of allowed checks. The number of denied checks is the same. */
 const QUESTIONS = 500
 /**
  * Number of resources of one principal in a batch. Cerbos accepts 50, but then sends chunked responses, which

@@ -21,7 +21,7 @@ export interface DurablePeers {
   stop(): Promise<void>
 }
 
-/** Starts the peers that are available. For each of the others, prints the reason. */
+/** Starts the peers that are available. For each unavailable peer, prints the reason. */
 export async function startDurablePeers(): Promise<DurablePeers> {
   const isThere = { openFga: install(OPENFGA), spiceDb: install(SPICEDB) }
   const postgres = isThere.openFga || isThere.spiceDb ? await PostgresServer.start() : null

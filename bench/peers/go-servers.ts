@@ -1,5 +1,5 @@
 /**
- * Builds servers written in Go from their modules. This requires `go` on the PATH. Each version is built
+ * Builds servers written in Go from their modules. This requires `go` on the PATH. Each version is built only
  * once.
  */
 import { execFileSync } from 'node:child_process'

@@ -96,7 +96,7 @@ export class PostgresServer {
     execFileSync(programOf(this.#release, program), args, { ...this.#options(), stdio: 'pipe' })
   }
 
-  /** The working directory is set, because the other user might not have access to that of this process. */
+  /** Sets a working directory, because the other user might not have access to that of this process. */
   #options() {
     return { ...this.#owner, cwd: this.#directory }
   }

@@ -1,6 +1,6 @@
 /**
  * Simulates the latency bench. One client has a number of connections, each with one check in flight. The
- * results are compared with the measured ones.
+ * results are compared with the measured results.
  */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'

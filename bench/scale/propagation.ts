@@ -29,7 +29,7 @@ export interface LogRun {
   readonly behind: number
 }
 
-/** Maximum number of read commits that are not applied yet when a node reads further ones. */
+/** A node reads more commits only if fewer than this number of read commits are not applied yet. */
 const UNDER_WAY_MAX = 128
 const SETTLING_SECONDS = 1
 

@@ -1,7 +1,7 @@
 /**
  * Measures rates that docs/design/fleet-simulation.md needs and that no other bench measures: memory of an
- * index per fact, speed of loading it and of its snapshots, speed of a node that follows the log, and cost of
- * a commit in Redis. Every response is verified before a figure is printed.
+ * index per fact, speed of loading an index and its snapshots, speed of a node that follows the log, and cost
+ * of a commit in Redis. Every response is verified before a figure is printed.
  *
  *     npm run bench -- scale-rates
  */

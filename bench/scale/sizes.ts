@@ -10,7 +10,7 @@ export const CHECKS = 1e6
 export const THREADS = 7
 export const FEW_THREADS = 3
 const BYTES_PER_FACT = I.graphBytesPerFact.value + I.closureBytesPerFact.value
-/** Number of facts that fill an index, if they have the same shape as the measured ones. */
+/** Number of facts that fill an index, if they have the same shape as the measured facts. */
 export const FULL_INDEX = (I.graphBytesMax.value * I.graphShareToWriters.value) / I.graphBytesPerFact.value
 
 /** Memory of a node in bytes, without the page cache for the local replica. */

@@ -79,8 +79,8 @@ export function NewGroup() {
 
 /**
  * The `ETag` that the new group must have when an undo deletes it. The tag changes with members and roles.
- * Rejects if another user has in the meantime added something to the group, granted it a role or nested it in
- * another group.
+ * Rejects if another user has changed the group in the meantime: added a member, granted it a role or nested
+ * it.
  */
 async function tagOfEmpty(calls: GroupCalls, group: string): Promise<string | null> {
   const first = { page: 1, per_page: 1 } as const

@@ -85,7 +85,7 @@ class Sight {
 
   /**
    * Index of the page that a reload processes next. Null if the load does not reload pages but adds the page
-   * after the loaded ones.
+   * after the loaded pages.
    */
   placeIn(load: AbortSignal, isFirst: boolean): number | null {
     const former = this.#loads.get(load)

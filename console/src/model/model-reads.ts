@@ -1,6 +1,6 @@
 /**
  * Loads the types of the environment page by page, up to a maximum number. If there are more types, the page
- * states the maximum, and the user can search for the others.
+ * states the maximum, and the user can search for the other types.
  */
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'

@@ -138,7 +138,7 @@ export function setPermission(
     : answerOf(service.DELETE(`${TYPE_ROLE}/permissions`, given))
 }
 
-/** Sets whether the role extends another one. `type` is null for tenant roles. */
+/** Sets whether the role extends another role. `type` is null for tenant roles. */
 export function setExtends(
   path: Path,
   {

@@ -185,8 +185,8 @@ export function KeyInput({
 }
 
 /**
- * Filters the former suggestions by the typed text until the new ones have arrived. Without the filter, the
- * user could choose a suggestion that does not match.
+ * Filters the former suggestions by the typed text until the new suggestions have arrived. Without the
+ * filter, the user could choose a suggestion that does not match.
  */
 function likelyOf(former: readonly Option[], typed: string): readonly Option[] {
   const wanted = typed.toLowerCase()

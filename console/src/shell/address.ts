@@ -30,7 +30,7 @@ interface Going {
   readonly replace?: boolean
 }
 
-/** The current address, and a function that navigates to another one. */
+/** The current address, and a function that navigates to another address. */
 export function useAddress(): [string, (address: string, going?: Going) => void] {
   return [useSyncExternalStore(listen, () => shown), goTo]
 }

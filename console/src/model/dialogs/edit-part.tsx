@@ -1,7 +1,7 @@
 /**
  * Dialog that edits a part of the model with optimistic concurrency control. The dialog reads the part when
  * it opens, and writes it only if it has not changed in the meantime. After a conflict, the dialog shows the
- * current values next to the typed ones, and the user can save again.
+ * current values next to the typed values, and the user can save again.
  */
 import { type ReactNode, useRef, useState } from 'react'
 import { Problem } from '../../interface/problem.ts'

@@ -32,8 +32,8 @@ export default function GraphPage({ chosen }: { readonly chosen: string | null }
   const environment = useCurrentEnvironment()
   const [, go] = useLocation()
   const { types: first, total, isLoading, error } = useTypes()
-  // If there are too many types, the graph shows only the first ones. The selected type is loaded separately,
-  // so that the graph always contains it.
+  // If there are too many types, the graph shows only the first types. The selected type is loaded
+  // separately, so that the graph always contains it.
   const isBeyond = chosen !== null && !isLoading && first.every(({ key }) => key !== chosen)
   const { data: beyond } = useType(chosen ?? '', isBeyond)
   const types = useMemo(

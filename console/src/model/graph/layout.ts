@@ -210,7 +210,7 @@ function labelOf({ relations }: Link) {
   }
 }
 
-/** Packs the components. The function tries several widths and uses the one that allows the largest scale. */
+/** Packs the components. Tries several widths and uses the width that allows the largest scale. */
 function packed(parts: readonly Part[], aspect: number): LaidOut {
   const ordered = parts.toSorted((one, other) => other.height - one.height)
   const widest = Math.max(0, ...parts.map(({ width }) => width))

@@ -24,7 +24,7 @@ export function DeleteSet({
   const { data: resting } = useRestingOn(set)
   const remove = async (): Promise<void> => {
     const path = { ...environment.path, condition_set_id: set.key }
-    // If more rules use the set than were loaded, the undo could restore only some of them. It is then not
+    // If more rules use the set than were loaded, the undo could restore only some rules. It is then not
     // offered.
     const isKept = resting !== undefined && resting.total <= KEPT_RULES_MAX
     const undo = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
  * Notice that another user has changed the set that is being edited. It shows the current values next to the
- * typed ones, and the choices that the user has.
+ * typed values, and the choices that the user has.
  */
 import { useEffect, useRef } from 'react'
 import { Action } from '../../parts/action.tsx'

@@ -1,4 +1,4 @@
-/** Shows a secret once. The console does not store the secret, and removes it when the dialog closes. */
+/** Shows a secret only once. The console does not store the secret, and removes it when the dialog closes. */
 import { useRef } from 'react'
 import { CopyAction } from '../../parts/copy-action.tsx'
 import { useTexts } from '../../texts/texts.tsx'

@@ -116,8 +116,8 @@ function logarithmicRange(_: uPlot, from: number | null, to: number | null): uPl
 }
 
 /**
- * Samples that are drawn as points although the others are too dense for points. A sample between two gaps
- * needs a point, because no line leads to it.
+ * Samples that are drawn as points although the other samples are too dense for points. A sample between two
+ * gaps needs a point, because no line leads to it.
  */
 function alone({ data }: uPlot, series: number, isShown: boolean): number[] | null {
   if (isShown) return null
