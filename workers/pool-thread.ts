@@ -1,7 +1,9 @@
 /** Pool thread that serves one HTTP thread. */
 import { PoolWork } from '#composition/wiring/pool-work.ts'
+import { lowerPriority } from '#scheduling/thread-priority.ts'
 import type { PoolJob } from '#threads/pool/pool-jobs.ts'
 
+lowerPriority()
 const pool = new PoolWork()
 
 export default (job: PoolJob) => pool.work(job)
