@@ -51,7 +51,7 @@ export const BENCHES: readonly Bench[] = [
   ofService('after-bulks', '1 min', 'a single decision after ten bulks that arrive together'),
   ofService('with-writes', '1 min', 'p99 of single decisions during 2,000 changes per second'),
   ofService('facts', '1 min', 'cost of a check in the engine by the number of facts'),
-  ofService('with-hostiles', '5 min', 'effect of each noisy neighbor on a well-behaved tenant'),
+  ofService('beside-hostiles', '20 min', 'effect of each noisy neighbor on a well-behaved tenant'),
   ofService(
     'condition-peers',
     '2 min',

@@ -8,7 +8,7 @@
  */
 import { measureSizes } from './engine/sizes.ts'
 import { measureWithWrites } from './http/with-writes.ts'
-import { measureWithHostiles } from './hostile/with-hostiles.ts'
+import { measureBesideHostiles } from './hostile/beside-hostiles.ts'
 import { measureAfterBulks } from './http/after-bulks.ts'
 import { measureWithBulks, measureLatency } from './http/latency.ts'
 import { measurePool } from './http/pool.ts'
@@ -28,7 +28,7 @@ const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
   'with-bulks': measureWithBulks,
   'after-bulks': measureAfterBulks,
   'with-writes': measureWithWrites,
-  'with-hostiles': measureWithHostiles,
+  'beside-hostiles': measureBesideHostiles,
   facts: measureSizes,
   peers: measurePeers,
   'condition-peers': measureConditionPeers,

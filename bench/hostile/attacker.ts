@@ -2,6 +2,7 @@
  * A thread that attacks the service. It is separate from the measurement of the victims, because it generates
  * and reads megabytes.
  */
+import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { HostileClient } from '#testing/hostile/caller.ts'
 import { HOSTILES, type Size } from '#testing/hostile/hostiles.ts'
@@ -13,6 +14,8 @@ const { name, address, key, size } = workerData as {
   readonly key: string
   readonly size: Size
 }
+// On Linux, the priority applies only to this thread. The measuring thread has precedence on their core.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 const attack = (HOSTILES[name] ?? RULED_HOSTILES[name])!
 const caller = new HostileClient(address, key, size.callers)
 const statuses: Record<string, number> = {}

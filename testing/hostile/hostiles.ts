@@ -181,6 +181,15 @@ export const HOSTILES: Readonly<Record<string, Attack>> = {
     asked('PATCH', `${FACTS}/users/user-${turn % LARGE_USERS}`, {
       attributes: { long: `${turn}`.padEnd(size.attributeBytes, 'y') },
     })(caller),
+  'change streams': async (caller, size, turn) => {
+    if (turn % 4 === 0) return HOSTILES['bulks of changes']!(caller, size, turn >> 2)
+    const leaving = AbortSignal.timeout(500 + 100 * (turn % 16))
+    try {
+      return (await caller.send('GET', `${FACTS}/changes`, undefined, leaving)).status
+    } catch {
+      return 0
+    }
+  },
   'bulks of changes': (caller, size, turn) => {
     const body = Array.from({ length: size.elements }, (_, n) => ({
       user: `user-${turn % LARGE_USERS}`,

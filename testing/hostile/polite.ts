@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { HostileClient } from './caller.ts'
 
 export interface Felt {
-  /** Milliseconds since each check was due, so that the delay before it was sent is included. */
+  /** Milliseconds since each check was due or sent early, so that a delay before it was sent is included. */
   readonly decisions: number[]
   readonly writes: number[]
   /** Descriptions of wrong decisions, errors and broken connections. */
@@ -52,17 +52,17 @@ async function decide(caller: HostileClient, felt: Felt, pace: Pace, isOver: () 
     const due = from + (n * 1_000) / pace.decisionsPerSecond
     const early = due - performance.now()
     if (early > 1) await pause(early)
-    const one = ask(caller, felt, due, n % DOCUMENTS)
+    const one = ask(caller, felt, Math.min(due, performance.now()), n % DOCUMENTS)
     underWay.add(one)
     void one.then(() => underWay.delete(one))
   }
   await Promise.all(underWay)
 }
 
-async function ask(caller: HostileClient, felt: Felt, due: number, n: number): Promise<void> {
+async function ask(caller: HostileClient, felt: Felt, from: number, n: number): Promise<void> {
   try {
     const { status, text } = await caller.send('POST', '/allowed', question('alice', n))
-    felt.decisions.push(performance.now() - due)
+    felt.decisions.push(performance.now() - from)
     const isRight = status === 200 && (JSON.parse(text) as { allow: boolean }).allow === (n % 2 === 0)
     if (!isRight) felt.failures.push(`a decision: ${status} ${text}`)
   } catch (error) {

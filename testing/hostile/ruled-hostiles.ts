@@ -104,6 +104,11 @@ export const RULED_HOSTILES: Readonly<Record<string, Attack>> = {
     }))
     return asked('POST', `${SETS}/try`, body)(caller)
   },
+  'searches by conditions': asked('POST', '/access/v1/search/resource', {
+    subject: { type: 'user', id: 'mallory', properties: SLOW },
+    action: { name: 'slow' },
+    resource: { type: 'document' },
+  }),
   'rules explained': single('/allowed/explain?full=true', 'many', MANY),
   'slow conditions explained': single('/allowed/explain?full=true', 'slow', SLOW),
   'sets changed': (caller: HostileClient, _, turn) =>
