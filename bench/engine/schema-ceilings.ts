@@ -22,7 +22,7 @@ import {
   PERMISSIONS_PER_ROLE_MAX,
   TENANT_ROLES_MAX,
 } from '#model/limits.ts'
-import { SLICE_MS } from '#scheduling/resumable.ts'
+import { LONGEST_SLICE_MS } from '#scheduling/time-budget.ts'
 import { atMost, type Figure, publish, round } from '../lib/measure.ts'
 import { ruleCeilings } from './rule-ceilings.ts'
 
@@ -42,7 +42,7 @@ class Felt {
   }
 
   get atATime(): number {
-    return Math.min(SLICE_MS, this.whole) + this.steps.reduce((max, ms) => Math.max(max, ms), 0)
+    return Math.min(LONGEST_SLICE_MS.main, this.whole) + this.steps.reduce((max, ms) => Math.max(max, ms), 0)
   }
 
   get whole(): number {

@@ -13,12 +13,11 @@ import type { DecisionPool, SearchJob, SlicedAnswer, SlicedJob, SlicedKind } fro
 import type { CancelableClient, WaitingClient } from '#model/caller.ts'
 import { LongDecisions } from './long-decisions.ts'
 import { type DecideElsewhere, type Deciding, RuledBulk, STEPS_AT_ONCE } from '#decisions/rules/ruled-bulk.ts'
-import { RuledBulks } from './ruled-bulks.ts'
 import { searchWith } from './search-job.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
 import { readWith } from './sliced-job.ts'
-import { SlicedReads } from '#scheduling/sliced-reads.ts'
-import { EnvironmentQuota } from '#decisions/questions/environment-quota.ts'
+import { Admission } from '#scheduling/admission.ts'
+import { LongReads, type PausingWork, type SlicedWork } from '#scheduling/sliced-work.ts'
 import type { ExplainedDecisions } from '#decisions/rules/explained-decisions.ts'
 
 /**
@@ -26,12 +25,6 @@ import type { ExplainedDecisions } from '#decisions/rules/explained-decisions.ts
  * in one step.
  */
 const EXPLAINED_AT_ONCE = 64
-/**
- * Time for which this thread works on a bulk of an environment with rules before it continues with other
- * requests. The remaining queries are decided between other requests.
- */
-const RULED_AT_ONCE_MS = 2
-
 /** Source of the engines of a thread. */
 export interface EngineSource {
   /**
@@ -80,17 +73,17 @@ export class DecisionService {
   readonly #observer: DecisionObserver | null
   readonly #pool: DecisionPool | null
   /** Runs sliced reads if there is no pool. */
-  readonly #reads: SlicedReads
-  readonly #ruledBulks: RuledBulks
+  readonly #reads: LongReads
+  readonly #sliced: SlicedWork
+  /** Bulks of environments with rules. A single environment can use half of the slots. */
+  readonly #ruledBulks: Admission
   /** Null if there is no pool. */
   readonly #longDecisions: LongDecisions | null
-  readonly #environmentQuota = new EnvironmentQuota()
   readonly #now: () => number
-  readonly #elapsedMs: () => number
 
   /**
-   * `pool` runs expensive work; if it is null, this thread does all work. `now` returns milliseconds since
-   * 1970. `elapsedMs` returns milliseconds of a monotonic clock.
+   * `pool` runs expensive work; if it is null, this thread does all work. `sliced` divides the time of this
+   * thread. `now` returns milliseconds since 1970.
    */
   constructor(
     engines: EngineSource,
@@ -98,18 +91,21 @@ export class DecisionService {
     parts: {
       readonly observer: DecisionObserver | null
       readonly pool: DecisionPool | null
+      readonly sliced: SlicedWork
       readonly now: () => number
-      readonly elapsedMs: () => number
     },
   ) {
     this.#now = parts.now
-    this.#elapsedMs = parts.elapsedMs
+    this.#sliced = parts.sliced
     this.#engines = engines
     this.#bulkChecksMax = limits.bulkChecksMax
     this.#observer = parts.observer
     this.#pool = parts.pool
-    this.#reads = new SlicedReads(limits.poolJobsMax)
-    this.#ruledBulks = new RuledBulks(limits.poolJobsMax)
+    this.#reads = new LongReads(parts.sliced, limits.poolJobsMax)
+    this.#ruledBulks = new Admission({
+      max: limits.poolJobsMax,
+      shareMax: Math.ceil(limits.poolJobsMax / 2),
+    })
     this.#longDecisions = parts.pool && new LongDecisions(parts.pool)
   }
 
@@ -154,9 +150,10 @@ export class DecisionService {
     asked: Query | PackedQueries,
     waiting: WaitingClient,
   ): boolean | Promise<boolean> {
-    if (this.#environmentQuota.hasLeft(environmentId) && !this.#ruledBulks.hasWaiting(environmentId)) {
+    const { budget } = this.#sliced
+    if (this.#hasTime(environmentId)) {
       const engine = this.engine(environmentId)
-      const from = this.#elapsedMs()
+      const from = budget.elapsedMs()
       try {
         const isAllowed = engine.evaluateWithin(asked, STEPS_AT_ONCE)
         if (isAllowed !== null) {
@@ -164,7 +161,7 @@ export class DecisionService {
           return isAllowed
         }
       } finally {
-        this.#environmentQuota.take(environmentId, this.#elapsedMs() - from)
+        budget.spend(environmentId, budget.elapsedMs() - from)
       }
     }
     const decided = this.#observer?.asked(environmentId, asked)
@@ -172,8 +169,7 @@ export class DecisionService {
     bulk.detach()
     const check = (): unknown => this.engine(environmentId)
     const work = bulk.decideWith(() => this.engine(environmentId), this.#elsewhere(environmentId, waiting))
-    const read = { work, waiting, check }
-    return this.#ruledBulks.line(environmentId, read).then(verdicts => {
+    return this.#sliced.run(environmentId, { work, waiting, check }).then(verdicts => {
       decided?.(verdicts)
       return verdicts[0] === 1
     })
@@ -263,18 +259,48 @@ export class DecisionService {
   ): Uint8Array | Promise<Uint8Array> {
     const bulk = new RuledBulk(asked)
     const work = bulk.decideWith(() => this.engine(environmentId), this.#elsewhere(environmentId, waiting))
-    const read = { work, waiting, check: () => this.engine(environmentId) }
-    const until = this.#elapsedMs() + RULED_AT_ONCE_MS
-    do {
-      const step = work.next()
-      if (step.done) return step.value
-      if (step.value instanceof Promise) {
-        bulk.detach()
-        return this.#ruledBulks.run(environmentId, { ...read, work: after(step.value, work) })
-      }
-    } while (this.#elapsedMs() < until)
+    const first = this.#begun(environmentId, work)
+    if (first?.done) return first.value
     bulk.detach()
-    return this.#ruledBulks.run(environmentId, read)
+    const rest = first?.value instanceof Promise ? after(first.value, work) : work
+    return this.#runBulk(environmentId, { work: rest, waiting, check: () => this.engine(environmentId) })
+  }
+
+  async #runBulk(environmentId: string, bulk: PausingWork<Uint8Array>): Promise<Uint8Array> {
+    const leave = this.#ruledBulks.acquire(environmentId)
+    try {
+      return await this.#sliced.run(environmentId, bulk)
+    } finally {
+      leave()
+    }
+  }
+
+  /** Whether this thread can work for the environment immediately. */
+  #hasTime(environmentId: string): boolean {
+    return this.#sliced.budget.hasLeft(environmentId) && !this.#sliced.hasWaiting(environmentId)
+  }
+
+  /**
+   * Runs the work for at most one slice, or with `isOneStep` until its first pause. Returns its last step;
+   * null if this thread has no time for the environment.
+   */
+  #begun<Step, Answer>(
+    environmentId: string,
+    work: Generator<Step, Answer, void>,
+    isOneStep = false,
+  ): IteratorResult<Step, Answer> | null {
+    if (!this.#hasTime(environmentId)) return null
+    const { budget } = this.#sliced
+    const until = isOneStep ? -Infinity : budget.sliceEnd()
+    const from = budget.elapsedMs()
+    try {
+      for (;;) {
+        const step = work.next()
+        if (step.done || step.value instanceof Promise || budget.elapsedMs() >= until) return step
+      }
+    } finally {
+      budget.spend(environmentId, budget.elapsedMs() - from)
+    }
   }
 
   #elsewhere(environmentId: string, waiting: WaitingClient): DecideElsewhere {
@@ -333,10 +359,10 @@ export class DecisionService {
     waiting: CancelableClient,
   ): SlicedAnswer<Kind> | Promise<SlicedAnswer<Kind>> {
     const work = readWith<Kind>(this.engine(environmentId), job)
-    const first = work.next()
-    if (first.done) return first.value
+    const first = this.#begun(environmentId, work, true)
+    if (first?.done) return first.value
     if (this.#pool !== null) return this.#pool.read<Kind>(environmentId, job, waiting)
-    return this.#reads.run({ work, waiting, check: () => this.engine(environmentId) })
+    return this.#reads.run(environmentId, { work, waiting, check: () => this.engine(environmentId) })
   }
 
   /** Returns a decision and the reasons for it. `detail` is the detail for rules. */

@@ -6,7 +6,7 @@ import type { Query } from '#model/decision.ts'
 import type { DecideJob, DecisionPool } from './decision-pool.ts'
 import type { WaitingClient } from '#model/caller.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
-import { nobodyWaits } from '#scheduling/sliced-reads.ts'
+import { abandoned } from '#scheduling/admission.ts'
 
 export class LongDecisions {
   readonly #pool: DecisionPool
@@ -40,7 +40,7 @@ export class LongDecisions {
     waiting: WaitingClient,
   ): Promise<boolean> {
     await before?.catch(() => {})
-    if (waiting.isGone) throw nobodyWaits()
+    if (waiting.isGone) throw abandoned()
     // The decision is short, so it is completed even if the client disconnects.
     const leaver = { isGone: false, whenOver: () => {} }
     return this.#pool.read<'decide'>(environmentId, job, leaver)

@@ -9,7 +9,7 @@ import type { ChangeStreams } from '#management/changes/change-streams.ts'
 import type { StreamPosition } from '#management/changes/stream-position.ts'
 import type { AuditCaller } from '#management/audit/audit.ts'
 import type { Answered } from '#management/drafts/commit-draft.ts'
-import { ConcurrencyLimit } from '#scheduling/concurrency-limit.ts'
+import { Admission } from '#scheduling/admission.ts'
 import { PageBytes, windowOf } from '#management/paging/paging.ts'
 import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
@@ -172,6 +172,16 @@ export interface Backups {
   take(): Promise<Answered<PieceSource>>
 }
 
+/** Limits the concurrent exports or imports, which need much memory. */
+function transfers(what: string, max: number, shareMax: number): Admission {
+  return new Admission({ max, shareMax }, isShareFull => {
+    const message = isShareFull
+      ? `${shareMax} ${what} of this environment are in progress, which is the maximum; try again shortly`
+      : `${max} ${what} are in progress, which is the maximum; try again shortly`
+    return new AuthzError(isShareFull ? 'RATE_LIMITED' : 'OVERLOADED', message, { limit: 'content' })
+  })
+}
+
 export class ManagementService {
   readonly #environments: OpenEnvironments
   readonly #organization: OrganizationService
@@ -179,14 +189,8 @@ export class ManagementService {
   readonly #imports: EnvironmentImports
   readonly #backups: Backups
   readonly #streams: ChangeStreams
-  readonly #exporting = new ConcurrencyLimit(
-    { max: EXPORTS_MAX, shareMax: EXPORTS_PER_ENVIRONMENT_MAX },
-    'exports',
-  )
-  readonly #importing = new ConcurrencyLimit(
-    { max: IMPORTS_MAX, shareMax: IMPORTS_PER_ENVIRONMENT_MAX },
-    'imports',
-  )
+  readonly #exporting = transfers('exports', EXPORTS_MAX, EXPORTS_PER_ENVIRONMENT_MAX)
+  readonly #importing = transfers('imports', IMPORTS_MAX, IMPORTS_PER_ENVIRONMENT_MAX)
 
   constructor(parts: {
     readonly environments: OpenEnvironments

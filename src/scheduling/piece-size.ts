@@ -2,12 +2,13 @@
  * Adapts the batch size of a long job to the measured times of earlier batches. The cost of a row depends on
  * its kind, the size of the store and the machine. Pure; the caller measures the batches.
  */
+import { LONGEST_SLICE_MS } from './time-budget.ts'
 
 /**
- * Target time of a batch, in milliseconds. It is far below the limit of 5 ms, because rows differ and the
+ * Target time of a batch, in milliseconds. It is far below the longest slice, because rows differ and the
  * garbage collector also stops the thread.
  */
-const PIECE_MS = 1.5
+const PIECE_MS = 0.375 * LONGEST_SLICE_MS.main
 const ROWS_MIN = 4
 const ROWS_MAX = 512
 /**

@@ -1,12 +1,10 @@
 /** Long work as a generator that pauses regularly, so that other work can run. */
+import { LONGEST_SLICE_MS } from './time-budget.ts'
 
 export type Resumable<Answer> = Generator<void, Answer, void>
 
 /** The answer type of an operation, whether it is synchronous or resumable. */
 export type AnswerOf<Result> = Result extends Resumable<infer Answer> ? Answer : Result
-
-/** Time in milliseconds for which a thread works before it processes new events. */
-export const SLICE_MS = 4
 
 /** Rows read between two pauses: a few tenths of a millisecond. */
 export const YIELD_ROWS = 32
@@ -24,12 +22,12 @@ export function runAtOnce<Answer>(work: Resumable<Answer>): Answer {
 }
 
 /**
- * Runs the work in slices. The first slice runs immediately, and each further slice in a later iteration of
- * the event loop.
+ * Runs the work in slices, without regard to other work. The first slice runs immediately, and each further
+ * slice in a later iteration of the event loop.
  */
 export async function runInSlices<Answer>(work: Resumable<Answer>): Promise<Answer> {
   for (;;) {
-    const until = performance.now() + SLICE_MS
+    const until = performance.now() + LONGEST_SLICE_MS.main
     do {
       const step = work.next()
       if (step.done) return step.value

@@ -1,12 +1,157 @@
 /**
- * Runs work that pauses after every few rows of a store (a `yield`). After a pause, the work continues
- * immediately or after the event loop has run. In the latter case, it may read later commits.
+ * Fair scheduler of a thread. All environments share the thread, and none may delay the others for longer
+ * than one slice:
+ *
+ *     env a   ████──██──██──██──██      each event-loop iteration has one slice, for the share with the least
+ *     env b   ────█───────────────      time; a share that was idle counts as having used as much time as the
+ *     env c   ──────██──██──██──██      share served last, so that idle shares do not accumulate time
+ *
+ * Short turns share a slice. System calls and their results are processed between slices.
  */
 import type { WaitingClient } from '#model/caller.ts'
 import { AuthzError } from '#model/errors.ts'
-import { isResumable, type Resumable, SLICE_MS } from './resumable.ts'
-import type { ReadQueue } from './read-queues.ts'
-import type { TimeShare } from './fair-scheduler.ts'
+import { abandoned, Admission, type ReadQueue, ReadQueues } from './admission.ts'
+import { FairQueue } from './fair-queue.ts'
+import { isResumable, type Resumable } from './resumable.ts'
+import { TimeBudget } from './time-budget.ts'
+
+/** Maximum total time of a read. The largest lists take a hundredth of it. */
+export const READ_MS_MAX = 10_000
+
+/** Work that can pause, and the client that waits for it. A pause can last until a promise is settled. */
+export interface PausingWork<Answer> {
+  readonly work: Generator<Promise<unknown> | undefined | void, Answer, void>
+  readonly waiting: WaitingClient
+  /** Throws the errors that end the work. Called before each slice, and before the result is returned. */
+  readonly check?: () => void
+  /** Maximum total time of its slices. By default, it is not limited. */
+  readonly msMax?: number
+}
+
+/** A share of the thread, usually of an environment. */
+export interface TimeShare {
+  /**
+   * Calls `step` when this share is scheduled, in the order of the calls, with the time at which it should
+   * stop. Resolves or rejects with its result.
+   */
+  take<Result>(step: (until: number) => Result): Promise<Result>
+  /**
+   * Calls `step` immediately if the slice of this iteration is not over, and otherwise like `take`. For steps
+   * that are separated by awaits, most of which are too short for an iteration each.
+   */
+  takeSoon<Result>(step: (until: number) => Result): Promise<Result>
+  /**
+   * Runs the work to completion in slices that alternate with other work. Rejects with `OVERLOADED` if the
+   * client has disconnected before a slice, and with `LIMIT_EXCEEDED` if the work takes too long.
+   */
+  run<Answer>(work: PausingWork<Answer>): Promise<Answer>
+}
+
+interface Turn {
+  readonly share: string
+  readonly take: (until: number) => void
+}
+
+export class SlicedWork {
+  readonly budget: TimeBudget
+  readonly #turns: FairQueue<Turn>
+  #isPlanned = false
+
+  constructor(budget: TimeBudget) {
+    this.budget = budget
+    this.#turns = new FairQueue(budget)
+  }
+
+  /** Returns the share with this name. All shares have the same weight. */
+  share(name: string): TimeShare {
+    return {
+      take: step => this.#take(name, step),
+      takeSoon: async step => {
+        const from = this.budget.elapsedMs()
+        const until = this.budget.sliceEnd()
+        if (from >= until) return this.#take(name, step)
+        try {
+          return step(until)
+        } finally {
+          this.budget.spend(name, this.budget.elapsedMs() - from)
+        }
+      },
+      run: work => this.run(name, work),
+    }
+  }
+
+  hasWaiting(share: string): boolean {
+    return this.#turns.hasWaiting(share)
+  }
+
+  /** See `TimeShare.run`. */
+  async run<Answer>(share: string, { work, waiting, check, msMax }: PausingWork<Answer>): Promise<Answer> {
+    let spentMs = 0
+    const slice = (until: number): ReturnType<typeof work.next> => {
+      const from = this.budget.elapsedMs()
+      if (waiting.isGone) {
+        // Ends the generator, which releases the lists that it was reading.
+        work.return(undefined as Answer)
+        throw abandoned()
+      }
+      check?.()
+      for (;;) {
+        const step = work.next()
+        const now = this.budget.elapsedMs()
+        if (step.done) check?.()
+        if (!step.done && !(step.value instanceof Promise) && now < until) continue
+        spentMs += now - from
+        if (!step.done && msMax !== undefined && spentMs > msMax) throw tooLong(msMax)
+        return step
+      }
+    }
+    for (;;) {
+      const step = await this.#take(share, slice)
+      if (step.done) return step.value
+      if (step.value instanceof Promise) await step.value
+    }
+  }
+
+  #take<Result>(share: string, step: (until: number) => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const take = (until: number): void => {
+        try {
+          resolve(step(until))
+        } catch (error) {
+          reject(error as Error)
+        }
+      }
+      this.#turns.push(share, { share, take })
+      this.#plan()
+    })
+  }
+
+  /** Plans a slice after the pending events, so that work that arrives at the same time is ordered fairly. */
+  #plan(): void {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    setImmediate(() => this.#serve())
+  }
+
+  #serve(): void {
+    const until = this.budget.sliceEnd()
+    let now = this.budget.elapsedMs()
+    do {
+      const turn = this.#turns.take()!
+      const from = now
+      turn.take(until)
+      now = this.budget.elapsedMs()
+      this.budget.spend(turn.share, now - from)
+    } while (!this.#turns.isEmpty && now < until)
+    this.#isPlanned = false
+    if (!this.#turns.isEmpty) this.#plan()
+  }
+}
+
+/** Returns a share of its own scheduler of the main thread, for objects that are used alone. */
+export function unsharedTime(): TimeShare {
+  return new SlicedWork(new TimeBudget('main')).share('')
+}
 
 /** The party for which work is done: its share of the thread, and the waiting caller. */
 export interface Asker {
@@ -15,49 +160,58 @@ export interface Asker {
 }
 
 /**
- * Runs `begin`. If `begin` returns resumable work, runs that to completion, in slices that alternate with
- * other work. `long` decides when resumable work may continue; if it is absent, the work continues
- * immediately. Rejects with `OVERLOADED` if the caller has disconnected before the work begins or at the end
- * of a slice.
+ * Runs `begin`. If `begin` returns resumable work, runs that to completion. `long` decides when resumable
+ * work may continue; if it is absent, the work continues immediately. Rejects as `TimeShare.run` does.
  */
 export async function drive<Answer>(
   begin: () => Answer | Resumable<Answer>,
   { timeShare, waiting }: Asker,
   long?: ReadQueue,
 ): Promise<Answer> {
-  let work: Resumable<Answer> | null = null
-  const begun = await timeShare.take((): IteratorResult<void, Answer> => {
+  // Most work is short and is finished in the slice in which it begins.
+  if (!long) return timeShare.run({ work: begun(begin), waiting })
+  const answer = await timeShare.take(() => {
     if (waiting.isGone) throw abandoned()
-    const answer = begin()
-    if (!isResumable(answer)) return { done: true, value: answer }
-    work = answer
-    // Most work is short and is finished in its first slice.
-    return long ? { done: false, value: undefined } : slice(answer, waiting)
+    return begin()
   })
-  if (begun.done) return begun.value
-  const goOn = async (): Promise<Answer> => {
-    for (;;) {
-      const step = await timeShare.take(() => slice(work!, waiting))
-      if (step.done) return step.value
+  return isResumable(answer) ? long.run(() => timeShare.run({ work: answer, waiting })) : answer
+}
+
+function* begun<Answer>(begin: () => Answer | Resumable<Answer>): Resumable<Answer> {
+  const answer = begin()
+  return isResumable(answer) ? yield* answer : answer
+}
+
+/**
+ * Long reads on a thread that also receives requests. They run one after another, so that only one of them
+ * needs memory.
+ */
+export class LongReads {
+  readonly #sliced: SlicedWork
+  readonly #admission: Admission
+  readonly #queue = new ReadQueues(1).queue()
+
+  /** `readsMax` is the maximum number of reads that wait or run. */
+  constructor(sliced: SlicedWork, readsMax: number) {
+    this.#sliced = sliced
+    this.#admission = new Admission({ max: readsMax })
+  }
+
+  /** Runs a read. Rejects with `OVERLOADED` if too many reads wait or if the client disconnects. */
+  async run<Answer>(share: string, read: PausingWork<Answer>): Promise<Answer> {
+    const leave = this.#admission.acquire(share)
+    try {
+      return await this.#queue.run(() => this.#sliced.run(share, { ...read, msMax: READ_MS_MAX }))
+    } finally {
+      leave()
     }
   }
-  return long ? long.run(goOn) : goOn()
 }
 
-function slice<Answer>(work: Resumable<Answer>, waiting: WaitingClient): IteratorResult<void, Answer> {
-  if (waiting.isGone) {
-    // Ends the generator, which releases the lists that it was reading.
-    work.return(undefined as Answer)
-    throw abandoned()
-  }
-  const until = performance.now() + SLICE_MS
-  for (;;) {
-    const step = work.next()
-    if (step.done || performance.now() >= until) return step
-  }
-}
-
-/** Error for work whose caller has disconnected. It is never sent. */
-export function abandoned(): AuthzError {
-  return new AuthzError('OVERLOADED', 'the client disconnected before the request was processed')
+function tooLong(msMax: number): AuthzError {
+  return new AuthzError(
+    'LIMIT_EXCEEDED',
+    `the request would take longer than ${msMax} ms; filter by tenants, types or names, or use a search with pages`,
+    { limit: 'list' },
+  )
 }

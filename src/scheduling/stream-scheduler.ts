@@ -4,8 +4,7 @@
  * would be delayed by seconds.
  */
 
-/** Time in milliseconds for writing per event-loop iteration. Writing can delay a decision by this time. */
-const SHARE_MS = 2
+import type { TimeBudget } from './time-budget.ts'
 
 export interface Pouring {
   /** Writes one piece of the response. Returns whether the response can write another piece. */
@@ -13,17 +12,13 @@ export interface Pouring {
 }
 
 export class StreamScheduler {
-  readonly #now: () => number
+  readonly #budget: TimeBudget
   /** Responses that have bytes to write, in the order in which they will write. */
   readonly #waiting = new Set<Pouring>()
-  /**
-   * Time at which the time slice of this iteration ends. Null if no response was written in this iteration.
-   */
-  #until: number | null = null
+  #isPlanned = false
 
-  /** `now` returns the time in milliseconds. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now
+  constructor(budget: TimeBudget) {
+    this.#budget = budget
   }
 
   /**
@@ -32,25 +27,28 @@ export class StreamScheduler {
    */
   take(answer: Pouring): void {
     this.#waiting.add(answer)
-    if (this.#until === null) this.#begin()
-    else this.#pour(this.#until)
+    if (this.#isPlanned) return
+    if (this.#budget.elapsedMs() < this.#budget.sliceEnd()) this.#pour()
+    else this.#plan()
   }
 
-  #begin(): void {
-    this.#until = this.#now() + SHARE_MS
+  #plan(): void {
+    this.#isPlanned = true
     setImmediate(() => {
-      this.#until = null
-      if (this.#waiting.size > 0) this.#begin()
+      this.#isPlanned = false
+      this.#pour()
     })
-    this.#pour(this.#until)
   }
 
-  #pour(until: number): void {
+  /** Writes at least one piece, even if other work has used up the slice. */
+  #pour(): void {
+    const until = this.#budget.sliceEnd()
     for (const answer of this.#waiting) {
-      if (this.#now() >= until) return
       this.#waiting.delete(answer)
       // The response has more to write and is moved to the end of the queue.
       if (answer.pourPiece()) this.#waiting.add(answer)
+      if (this.#budget.elapsedMs() >= until) break
     }
+    if (this.#waiting.size > 0) this.#plan()
   }
 }

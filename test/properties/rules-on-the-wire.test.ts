@@ -1,4 +1,6 @@
 /** Random checks with attributes have the decision of the oracle in every form that a request can have. */
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { expect, test } from 'vitest'
 import { AccessService } from '#decisions/access-service.ts'
 import { DecisionService } from '#decisions/decision-service.ts'
@@ -47,7 +49,7 @@ function asker(engine: () => DecisionEngine) {
     observer: null,
     pool: null,
     now,
-    elapsedMs: () => 0,
+    sliced: new SlicedWork(new TimeBudget('http', () => 0)),
   })
   const access = new AccessService(decisions, {
     subjectTypes: new Set(['user']),

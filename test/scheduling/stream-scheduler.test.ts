@@ -1,17 +1,18 @@
 /** Streaming responses to many readers: each event-loop iteration writes for a limited time. */
 import { expect, test } from 'vitest'
 import { StreamScheduler } from '#scheduling/stream-scheduler.ts'
+import { LONGEST_SLICE_MS, TimeBudget } from '#scheduling/time-budget.ts'
 
-/** Readers with several pieces each. Each piece advances the clock by 1 ms. */
+/** Readers with several pieces each. Two pieces take one slice. */
 function open() {
   let now = 0
   const written: string[] = []
-  const turns = new StreamScheduler(() => now)
+  const turns = new StreamScheduler(new TimeBudget('http', () => now))
   const take = (name: string, pieces: number): void => {
     let left = pieces
     const pourPiece = (): boolean => {
       written.push(name)
-      now += 1
+      now += LONGEST_SLICE_MS.http / 2
       left -= 1
       return left > 0
     }
@@ -28,7 +29,7 @@ test('a single piece is written immediately', () => {
   expect(written).toEqual(['ann'])
 })
 
-test('each event-loop iteration writes for two milliseconds, round-robin over the readers', async () => {
+test('each event-loop iteration writes for one slice, round-robin over the readers', async () => {
   const { take, written } = open()
   for (const name of ['ann', 'bob', 'cyd']) take(name, 2)
   expect(written).toEqual(['ann', 'ann'])

@@ -9,21 +9,28 @@ import { ChangeSubscription } from '#management/changes/change-subscription.ts'
 import { CommitEventSource } from '#management/changes/commit-event-source.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { parsePosition } from '#management/changes/stream-position.ts'
-import { FairScheduler, type TimeShare } from '#scheduling/fair-scheduler.ts'
+import { type TimeShare, unsharedTime } from '#scheduling/sliced-work.ts'
 import { CHANGE_NOUNS } from '#entities/change-event.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
-/** A time share that grants time to a step only when the test calls `give`. */
+/** A time share that grants a slice of a millisecond to a step only when the test calls `give`. */
 class HeldTurns implements TimeShare {
   readonly #waiting: (() => void)[] = []
   #isHeld = true
 
-  take<Result>(step: () => Result): Promise<Result> {
-    if (!this.#isHeld) return Promise.resolve().then(step)
-    return new Promise(resolve => this.#waiting.push(() => resolve(step())))
+  take<Result>(step: (until: number) => Result): Promise<Result> {
+    const taken = (): Result => step(performance.now() + 1)
+    if (!this.#isHeld) return Promise.resolve().then(taken)
+    return new Promise(resolve => this.#waiting.push(() => resolve(taken())))
   }
 
-  charge(): void {}
+  takeSoon<Result>(step: (until: number) => Result): Promise<Result> {
+    return this.take(step)
+  }
+
+  run(): never {
+    throw new Error('change streams take single steps')
+  }
 
   /** Grants one turn to the first waiting step, and waits for the work that follows it. */
   async give(): Promise<void> {
@@ -38,10 +45,7 @@ class HeldTurns implements TimeShare {
   }
 }
 
-async function open({
-  catchUps = new CatchUps(),
-  timeShare = new FairScheduler().share() as TimeShare,
-} = {}) {
+async function open({ catchUps = new CatchUps(), timeShare = unsharedTime() } = {}) {
   const { environment, service } = await openedService()
   const { environmentId } = scope
   const source = new CommitEventSource(environment, scope)

@@ -8,7 +8,7 @@ import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
-import { FairScheduler } from '#scheduling/fair-scheduler.ts'
+import { unsharedTime } from '#scheduling/sliced-work.ts'
 import { AccessIndex } from '#replica/access-index.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
@@ -43,7 +43,7 @@ async function open(effectiveEnvironmentsMax: number) {
         store: environment,
         environmentId: id,
         source: new WatchedSource(index),
-        timeShare: new FairScheduler().share(),
+        timeShare: unsharedTime(),
         catchUps: new CatchUps(),
       })
       onTestFinished(() => changes.close())

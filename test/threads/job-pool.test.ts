@@ -1,4 +1,6 @@
 /** The pool of decision threads: its queue, its limits, and the jobs of a thread that ends. */
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -75,6 +77,7 @@ function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[]; f
   const failures: unknown[] = []
   const pool = new JobPool({
     entry: options.entry ?? WORKER_URLS.pool,
+    sliced: new SlicedWork(new TimeBudget('http')),
     threads: options.threads ?? 1,
     jobsMax: options.jobsMax ?? 10,
     engine: environmentId => readers.shareable(environmentId),

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { EventReader } from '#cli/session/event-stream.ts'
 import { LiveAnswer } from '#http/edge/live-answer.ts'
 import { StreamScheduler } from '#scheduling/stream-scheduler.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { Wire } from '#http/edge/wire.ts'
 import { LiveStreams } from '#threads/channel/live-streams.ts'
 import type { FromHttpThread } from '#threads/channel/messages.ts'
@@ -44,7 +45,7 @@ function open({ bytesMax = 1_000_000, heldMax = 1_000_000 } = {}) {
   const streams = new LiveStreams(message => sent.push(message), { bytesMax, heldMax, counters: null })
   onTestFinished(() => streams.sendAway({ isForGood: true }))
   // With this clock, a time slice never ends.
-  const turns = new StreamScheduler(() => 0)
+  const turns = new StreamScheduler(new TimeBudget('http', () => 0))
   let [lastCall, lastBlock] = [0, 0]
   return {
     streams,

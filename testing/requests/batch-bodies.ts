@@ -3,6 +3,8 @@
  * the readers which parse them from bytes. A reader must return the same queries as the generic parser, which
  * the service itself runs. Seeded.
  */
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { queryOf } from '#decisions/dialects/access-mapping.ts'
 import { AccessService } from '#decisions/access-service.ts'
 import { DecisionService } from '#decisions/decision-service.ts'
@@ -38,7 +40,7 @@ export class OrdinaryBatches {
     const decisions = new DecisionService(
       { engine: () => engine as never, hasRules: () => true },
       { bulkChecksMax: 50, poolJobsMax: 1 },
-      { observer: null, pool: null, now: () => 0, elapsedMs: () => 0 },
+      { observer: null, pool: null, now: () => 0, sliced: new SlicedWork(new TimeBudget('http', () => 0)) },
     )
     this.#service = new AccessService(decisions, {
       subjectTypes: SUBJECT_TYPES,

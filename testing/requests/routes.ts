@@ -1,4 +1,6 @@
 /** The route table of the service, with all routes and their schemas, but without a running service. */
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { Compile, type Validator } from 'typebox/compile'
 import { threadRoutes } from '#composition/wiring/thread-routes.ts'
 import { withoutSecrets } from '#config/config.ts'
@@ -23,6 +25,7 @@ export function routesWithoutService(lost: Error): Route[] {
     observer: null,
     tokenSecret: '00'.repeat(32),
     settings: withoutSecrets(readConfig({})),
+    sliced: new SlicedWork(new TimeBudget('http')),
     pool: null,
   })
 }

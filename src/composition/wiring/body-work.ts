@@ -4,7 +4,9 @@
  */
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ThreadSettings } from '#config/config.ts'
-import { nobodyWaits } from '#scheduling/sliced-reads.ts'
+import { abandoned } from '#scheduling/admission.ts'
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { joined } from '#http/edge/body-segments.ts'
 import { encodeReply } from '#http/message/answer.ts'
@@ -57,6 +59,7 @@ export class BodyWorker {
       observer: this.#recorded,
       tokenSecret,
       settings,
+      sliced: new SlicedWork(new TimeBudget('body')),
       pool: null,
       answers,
     })
@@ -105,7 +108,7 @@ export class BodyWorker {
       traceparent: null,
     }
     const route = this.#routes.get(operationId)!
-    if (caller.isGone) throw nobodyWaits()
+    if (caller.isGone) throw abandoned()
     const whole = viewOf(joined(segments, bytes))
     if (on === null || principal?.kind !== 'environment') {
       readBody(route, whole, { principal: null, contentEncoding })
@@ -115,7 +118,7 @@ export class BodyWorker {
     this.#decidedOn.set(environmentId, on)
     try {
       const body = readBody(route, whole, { principal, contentEncoding })
-      if (caller.isGone) throw nobodyWaits()
+      if (caller.isGone) throw abandoned()
       this.#recorded?.begin(decided)
       const headers = new Map<string, string>()
       const call = { principal, params: NOTHING, query: NOTHING, body, headers, caller, names: caller }

@@ -16,6 +16,8 @@ import { LargeBodies } from '#http/routing/large-bodies.ts'
 import { InvariantError } from '#model/assert.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { KeyRates } from '#threads/channel/key-rates.ts'
 import { LiveStreams } from '#threads/channel/live-streams.ts'
@@ -56,6 +58,7 @@ export class HttpThread {
   readonly #keyRates: KeyRates | null
   readonly #deadline: StalenessDeadline
   readonly #engines: EngineReaders
+  readonly #sliced = new SlicedWork(new TimeBudget('http'))
   /** Null if there are no pools. This thread then does all work itself. */
   readonly #pools: ThreadPools | null
   readonly #management: ManagementClient
@@ -121,7 +124,9 @@ export class HttpThread {
       options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
     this.#replaceCredentials(options.credentials)
     const pools =
-      settings.poolThreads === 0 ? null : new ThreadPools(this.#engines, telemetry, { settings, tokenSecret })
+      settings.poolThreads === 0
+        ? null
+        : new ThreadPools(this.#engines, telemetry, { settings, tokenSecret, sliced: this.#sliced })
     this.#pools = pools
     telemetry.measure(counters => {
       if (!pools) return
@@ -184,6 +189,7 @@ export class HttpThread {
         receiveMsMax: settings.receiveMsMax,
         connections: { max: settings.connectionsMax, add: countConnection },
       },
+      budget: this.#sliced.budget,
       segments: new SegmentStock(longBodiesBytesMax(settings.bodyBytesMax)),
       observer: counters,
       tracing,
@@ -224,6 +230,7 @@ export class HttpThread {
       observer,
       tokenSecret,
       settings,
+      sliced: this.#sliced,
       pool: this.#pools && this.#pools.jobs,
     }
   }

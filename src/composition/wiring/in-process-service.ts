@@ -25,6 +25,8 @@ import { Replica } from '#replica/replica.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { threadRoutes } from './thread-routes.ts'
 import { commitIds } from '#composition/process/commit-ids.ts'
@@ -114,6 +116,7 @@ export class InProcessService {
       pool: null,
       tokenSecret: randomBytes(32).toString('hex'),
       settings,
+      sliced: new SlicedWork(new TimeBudget('http')),
     })
     const dispatcher = new Dispatcher(routes, () => principal, {
       hasStrictHeaders: false,

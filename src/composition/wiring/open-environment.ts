@@ -1,8 +1,8 @@
 /** Opens an environment on this node, and handles faults in it. */
 import type { CatchUps } from '#management/changes/catch-ups.ts'
-import type { ReadQueues } from '#scheduling/read-queues.ts'
+import type { ReadQueues } from '#scheduling/admission.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import type { FairScheduler } from '#scheduling/fair-scheduler.ts'
+import type { SlicedWork } from '#scheduling/sliced-work.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import type { KnownEnvironment, OrganizationState } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'
@@ -26,7 +26,7 @@ export interface EnvironmentParts {
   readonly organization: OrganizationState
   readonly indexes: SharedIndexes
   readonly runtime: RuntimeServices
-  readonly scheduler: FairScheduler
+  readonly sliced: SlicedWork
   readonly longReads: ReadQueues
   readonly catchUps: CatchUps
   readonly auditRetentionMs: number
@@ -44,7 +44,7 @@ export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts
   return LiveEnvironment.open({
     scope,
     auditRetentionMs,
-    timeShare: parts.scheduler.share(),
+    timeShare: parts.sliced.share(environmentId),
     longReads: parts.longReads.queue(),
     catchUps: parts.catchUps,
     indexes,

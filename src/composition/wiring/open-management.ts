@@ -3,9 +3,10 @@
  * imports.
  */
 import type { Config } from '#config/config.ts'
-import { ReadQueues } from '#scheduling/read-queues.ts'
+import { ReadQueues } from '#scheduling/admission.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import { FairScheduler } from '#scheduling/fair-scheduler.ts'
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
 import { AuditRetention } from '#management/audit/audit-retention.ts'
@@ -48,7 +49,7 @@ export interface OpenManagement {
 export function openManagement(parts: ManagementParts): OpenManagement {
   const { config, log, store, runtime, open, indexes, threads, keyUses } = parts
   const { organization, secrets, credentialsFor } = open
-  const scheduler = new FairScheduler()
+  const sliced = new SlicedWork(new TimeBudget('main'))
   const longReads = new ReadQueues()
   const catchUps = new CatchUps(config.changeStreamsBytesMax / 2)
   const auditRetentionMs = config.auditRetentionDays * 86_400_000
@@ -57,7 +58,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
     organization,
     indexes,
     runtime,
-    scheduler,
+    sliced,
     longReads,
     catchUps,
     auditRetentionMs,
@@ -82,7 +83,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       keyOverlapSeconds: config.keyOverlapSeconds,
       closureOf: environmentId => environments.closureOf(environmentId),
       lastUseOf: keyUses.lastUseOf,
-      timeShare: scheduler.share(),
+      timeShare: sliced.share(ORGANIZATION_STORE_ID),
       whenInForce: revision => follower.whenVisible(revision),
     })
     const retention = new AuditRetention(open.store, runtime, auditRetentionMs)

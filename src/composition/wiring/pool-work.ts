@@ -1,18 +1,15 @@
 /** Runs the jobs of one HTTP thread on a thread of the pool, on the indexes that are passed with the jobs. */
-import { setImmediate } from 'node:timers/promises'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { searchWith } from '#decisions/search-job.ts'
 import { readWith } from '#decisions/sliced-job.ts'
-import { ReadTime } from '#scheduling/read-time.ts'
-import { nobodyWaits } from '#scheduling/sliced-reads.ts'
+import { READ_MS_MAX, SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool/pool-jobs.ts'
 import { failed, ReaderCache } from '#composition/process/reader-cache.ts'
 
-/** Duration of a slice. Parts of bulk requests and other reads wait for at most one slice. */
-const SLICE_MS = 2
-
 export class PoolWork {
   readonly #readers = new ReaderCache()
+  readonly #sliced = new SlicedWork(new TimeBudget('pool'))
 
   work(job: PoolJob): PoolAnswer<unknown> | Promise<PoolAnswer<unknown>> {
     if (job.kind === 'let-go') return this.#readers.letGo()
@@ -24,24 +21,16 @@ export class PoolWork {
     }
   }
 
-  /**
-   * Runs a read in slices. The event loop runs between two slices, so that other jobs that have arrived can
-   * start.
-   */
+  /** Runs a read in slices, between which other jobs that have arrived can start. */
   async #readInSlices({ index, read, over }: PoolJob & { kind: 'read' }): Promise<PoolAnswer<unknown>> {
     try {
-      const reading = readWith(this.#readers.of(index), read)
-      const time = new ReadTime()
-      for (;;) {
-        if (isOver(over)) throw nobodyWaits()
-        const start = performance.now()
-        do {
-          const step = reading.next()
-          if (step.done) return moved(step.value)
-        } while (performance.now() < start + SLICE_MS)
-        time.spend(performance.now() - start)
-        await setImmediate()
+      const work = readWith(this.#readers.of(index), read)
+      const waiting = {
+        get isGone() {
+          return isOver(over)
+        },
       }
+      return moved(await this.#sliced.run(index.environmentId, { work, waiting, msMax: READ_MS_MAX }))
     } catch (error) {
       return failed(error)
     }

@@ -6,6 +6,7 @@ import type { ThreadSettings } from '#config/config.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { longBodiesBytesMax } from '#http/edge/body-segments.ts'
 import type { EngineReaders } from '#threads/indexes/engine-readers.ts'
+import type { SlicedWork } from '#scheduling/sliced-work.ts'
 import { BodyPool } from '#threads/pool/body-pool.ts'
 import { JobPool } from '#threads/pool/job-pool.ts'
 import type { PoolThreadEvents } from '#threads/pool/pool-options.ts'
@@ -20,8 +21,13 @@ export class ThreadPools {
   constructor(
     engines: EngineReaders,
     telemetry: ThreadTelemetry,
-    { settings, tokenSecret }: { readonly settings: ThreadSettings; readonly tokenSecret: string },
+    parts: {
+      readonly settings: ThreadSettings
+      readonly tokenSecret: string
+      readonly sliced: SlicedWork
+    },
   ) {
+    const { settings, tokenSecret, sliced } = parts
     const { observer, decisionLog } = telemetry
     const events = eventsOf(engines, telemetry)
     this.jobs = new JobPool({
@@ -29,6 +35,7 @@ export class ThreadPools {
       entry: WORKER_URLS.pool,
       threads: settings.poolThreads,
       jobsMax: settings.poolJobsMax,
+      sliced,
       engine: environmentId => engines.shareable(environmentId),
     })
     const observed = decisionLog === null ? 'decisions' : 'questions'

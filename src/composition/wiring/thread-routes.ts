@@ -21,9 +21,8 @@ import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.t
 import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { Principal } from '#model/principal.ts'
+import type { SlicedWork } from '#scheduling/sliced-work.ts'
 import { CONSOLE_DIRECTORY } from '#composition/process/built-form.ts'
-
-const elapsedMs = (): number => performance.now()
 
 export function threadRoutes(parts: {
   readonly engines: EngineSource & ProgressSource
@@ -36,6 +35,8 @@ export function threadRoutes(parts: {
   readonly observer: DecisionObserver | null
   readonly tokenSecret: string
   readonly settings: ThreadSettings
+  /** Divides the time of the thread. */
+  readonly sliced: SlicedWork
   /** Null if this thread does all work itself. */
   readonly pool: DecisionPool | null
   /** If absent, the routes create their own. */
@@ -64,11 +65,13 @@ export function decisionParts(parts: {
   readonly observer: DecisionObserver | null
   readonly tokenSecret: string
   readonly settings: ThreadSettings
+  /** Divides the time of the thread. */
+  readonly sliced: SlicedWork
   readonly pool: DecisionPool | null
   readonly answers: AnswersOfParts
 }): DecisionRouteParts {
-  const { engines, observer, tokenSecret, settings, pool, answers } = parts
-  const decisions = new DecisionService(engines, settings, { observer, pool, now: Date.now, elapsedMs })
+  const { engines, observer, tokenSecret, settings, sliced, pool, answers } = parts
+  const decisions = new DecisionService(engines, settings, { observer, pool, sliced, now: Date.now })
   const access = new AccessService(decisions, {
     subjectTypes: new Set(settings.subjectTypes),
     readEvaluation: evaluationReader(settings.isAuthzenStrict),
@@ -101,6 +104,8 @@ export function opaThreadRoutes(parts: {
   readonly observer: DecisionObserver | null
   readonly tokenSecret: string
   readonly settings: ThreadSettings
+  /** Divides the time of the thread. */
+  readonly sliced: SlicedWork
   readonly pool: DecisionPool | null
   readonly answers: AnswersOfParts
 }): Route[] {

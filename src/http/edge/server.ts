@@ -32,6 +32,7 @@ import type { ExchangeHost, Receiving, Reusable } from './exchange-host.ts'
 import { Exchange } from './exchange.ts'
 import { HeldBodies } from './held-bodies.ts'
 import { StreamScheduler } from '#scheduling/stream-scheduler.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { RequestTracing } from './request-tracing.ts'
 import { FairRequestScheduler, type RequestScheduler } from '#scheduling/request-scheduler.ts'
 import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
@@ -66,6 +67,8 @@ export interface HttpServerOptions {
    * fails as if the handler had thrown.
    */
   readonly onCall?: OnCall | null
+  /** The budget of this thread. If absent, the server has its own. */
+  readonly budget?: TimeBudget
   readonly limits: {
     /**
      * Maximum length of a body in bytes. A longer body is rejected with 413, and its connection is closed.
@@ -163,6 +166,7 @@ export class HttpServer {
       onCall = null,
       largeBodies = null,
       segments = new SegmentStock(longBodiesBytesMax(limits.bodyBytesMax)),
+      budget = new TimeBudget('http'),
       observer = null,
       slow = null,
       tracing = null,
@@ -186,7 +190,7 @@ export class HttpServer {
       bodies: new BodyBuffers(),
       segments,
       requestScheduler: this.#requestScheduler,
-      streamScheduler: new StreamScheduler(),
+      streamScheduler: new StreamScheduler(budget),
       familyOf,
       isDraining: false,
       watch: observer === null ? null : new RequestWatch(routes, observer, slow),

@@ -7,8 +7,8 @@
  * cached parts have a memory limit (`HeldBytes`): if the space is needed, a reader that holds a part and does
  * not read is disconnected.
  */
-import { type ReadQueue, ReadQueues } from '#scheduling/read-queues.ts'
-import type { Slices } from '#scheduling/fair-scheduler.ts'
+import { type ReadQueue, ReadQueues } from '#scheduling/admission.ts'
+import type { TimeShare } from '#scheduling/sliced-work.ts'
 import type { LogEntry } from '#store/ledger.ts'
 import { type FilteredChange, OlderReleaseError, type SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
@@ -88,18 +88,18 @@ export class EnvironmentCatchUps {
   readonly #all: CatchUps
   readonly #owner: string
   readonly #source: ChangeEventSource
-  readonly #slices: Slices
+  readonly #timeShare: TimeShare
   readonly #queue: ReadQueue
   readonly #parts = new Map<string, Promise<HeldPart>>()
   readonly #readers = new Set<CatchUpReader>()
   readonly #kept = new Set<Held<CatchUpReader>>()
   readonly #holding = new Map<CatchUpReader, Held<CatchUpReader>>()
 
-  constructor(all: CatchUps, owner: string, source: ChangeEventSource, slices: Slices) {
+  constructor(all: CatchUps, owner: string, source: ChangeEventSource, timeShare: TimeShare) {
     this.#all = all
     this.#owner = owner
     this.#source = source
-    this.#slices = slices
+    this.#timeShare = timeShare
     this.#queue = all.queues.queue()
   }
 
@@ -156,7 +156,7 @@ export class EnvironmentCatchUps {
     const entry = await read()
     const bytesMax = this.#source.isRepeatable ? this.#all.partBytes : Infinity
     const maker = new PartMaker(() => this.#source.replayed(entry, filter), from, bytesMax)
-    while (!(await this.#slices.run(until => maker.work(until))));
+    while (!(await this.#timeShare.takeSoon(until => maker.work(until))));
     const { bytes } = maker
     const part = { ...maker.made(), position: positionOf(entry) }
     // Without readers, `end` is not called and would never drop the part.

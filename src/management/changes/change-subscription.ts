@@ -10,7 +10,7 @@
  * (`catch-ups.ts`).
  */
 import type { WaitingClient } from '#model/caller.ts'
-import { abandoned } from '#scheduling/sliced-work.ts'
+import { abandoned } from '#scheduling/admission.ts'
 import type { ResetReason } from '#entities/change-event.ts'
 import type { LogEntry } from '#store/ledger.ts'
 import type { CatchUpReader, CommitPart } from './catch-ups.ts'

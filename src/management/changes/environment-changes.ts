@@ -9,7 +9,7 @@
  * between two commits, because a channel sends a commit in several parts. If the history cannot be continued,
  * all readers receive a `reset`; events are never skipped silently.
  */
-import { Slices, type TimeShare } from '#scheduling/fair-scheduler.ts'
+import type { TimeShare } from '#scheduling/sliced-work.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { ResetReason } from '#entities/change-event.ts'
@@ -44,7 +44,6 @@ export class EnvironmentChanges {
   readonly store: EnvironmentStore
   readonly #source: ChangeEventSource
   readonly #timeShare: TimeShare
-  readonly #slices: Slices
   readonly #channels: ChangeChannels
   readonly catchUps: EnvironmentCatchUps
   #readers = 0
@@ -71,9 +70,8 @@ export class EnvironmentChanges {
     this.store = store
     this.#source = source
     this.#timeShare = timeShare
-    this.#slices = new Slices(timeShare)
     this.#channels = new ChangeChannels(environmentId)
-    this.catchUps = new EnvironmentCatchUps(catchUps, environmentId, source, this.#slices)
+    this.catchUps = new EnvironmentCatchUps(catchUps, environmentId, source, timeShare)
   }
 
   get isClosed(): boolean {
@@ -236,7 +234,7 @@ export class EnvironmentChanges {
       if (next.done || run !== this.#run) return
       await this.#sendEntry(next.value, run)
       // Lets other work run first. Entries that are already available arrive without an event-loop iteration.
-      await this.#slices.run(() => {})
+      await this.#timeShare.takeSoon(() => {})
     }
   }
 
@@ -252,7 +250,7 @@ export class EnvironmentChanges {
         // Created within a slice, because that decodes the entry.
         const step = (until: number): boolean =>
           run !== this.#run || this.#sendSome((events ??= this.#source.live(entry, filters)), until)
-        while (!(await this.#slices.run(step)));
+        while (!(await this.#timeShare.takeSoon(step)));
         if (run !== this.#run) return
         this.#channels.endCommit(position)
       } catch (error) {

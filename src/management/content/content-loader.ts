@@ -3,7 +3,8 @@
  * fills the store of an environment that is not open with the rows that lines of text describe.
  */
 import { AuthzError } from '#model/errors.ts'
-import { runInSlices, SLICE_MS } from '#scheduling/resumable.ts'
+import { runInSlices } from '#scheduling/resumable.ts'
+import { LONGEST_SLICE_MS } from '#scheduling/time-budget.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger, RowPut } from '#store/ledger.ts'
 import type { Store } from '#store/store.ts'
@@ -99,13 +100,13 @@ async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Prom
 /** The lines of all pieces, with an event-loop iteration after each slice. */
 async function* linesFrom(source: PieceSource): AsyncIterable<NumberedLine> {
   const lines = new ContentLines()
-  let until = performance.now() + SLICE_MS
+  let until = performance.now() + LONGEST_SLICE_MS.main
   for (let piece = await source.next(); piece !== null; piece = await source.next()) {
     for (const line of lines.take(piece)) {
       yield line
       if (performance.now() < until) continue
       await new Promise(resolve => setImmediate(resolve))
-      until = performance.now() + SLICE_MS
+      until = performance.now() + LONGEST_SLICE_MS.main
     }
   }
   yield* lines.finish()

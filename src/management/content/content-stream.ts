@@ -2,9 +2,8 @@
  * Long responses and bodies as a sequence of pieces. The reader requests each piece and thereby controls the
  * speed.
  */
-import { FairScheduler, type TimeShare } from '#scheduling/fair-scheduler.ts'
+import { type TimeShare, unsharedTime } from '#scheduling/sliced-work.ts'
 import { AuthzError } from '#model/errors.ts'
-import { SLICE_MS } from '#scheduling/resumable.ts'
 
 export interface PieceSource {
   /** The next bytes; null at the end. Calls must not overlap. Rejects if the stream fails. */
@@ -40,7 +39,7 @@ export class ContentStream implements PieceSource {
       readonly timeShare?: TimeShare
     } = {},
   ) {
-    const { idleMsMax = IDLE_MS_MAX_DEFAULT, timeShare = new FairScheduler().share() } = options
+    const { idleMsMax = IDLE_MS_MAX_DEFAULT, timeShare = unsharedTime() } = options
     this.#timeShare = timeShare
     this.#lines = lines[Symbol.iterator]()
     this.#release = release
@@ -52,16 +51,16 @@ export class ContentStream implements PieceSource {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the client stopped reading for too long')
     this.#idle.refresh()
     const parts: (string | Uint8Array)[] = []
-    for (let isWhole = false; !isWhole;) isWhole = await this.#timeShare.take(() => this.#fill(parts))
+    for (let isWhole = false; !isWhole;)
+      isWhole = await this.#timeShare.take(until => this.#fill(parts, until))
     if (parts.length > 0) return bytesOf(parts)
     this.cancel()
     return null
   }
 
   /** Makes parts for one slice. Returns whether the piece is complete or the end is reached. */
-  #fill(parts: (string | Uint8Array)[]): boolean {
+  #fill(parts: (string | Uint8Array)[], until: number): boolean {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the response was aborted')
-    const until = performance.now() + SLICE_MS
     let bytes = parts.reduce((sum, { length }) => sum + length, 0)
     do {
       const step = this.#step()

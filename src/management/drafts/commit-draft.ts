@@ -8,10 +8,9 @@ import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { Draft } from './draft.ts'
-import { type Asker, drive } from '#scheduling/sliced-work.ts'
+import { type Asker, drive, unsharedTime } from '#scheduling/sliced-work.ts'
 import { isResumable, type Resumable } from '#scheduling/resumable.ts'
 import type { RuntimeServices } from './runtime-services.ts'
-import { FairScheduler } from '#scheduling/fair-scheduler.ts'
 
 export interface Answered<Answer> {
   readonly answer: Answer
@@ -30,7 +29,7 @@ export class DraftCommits {
   readonly #store: EnvironmentStore
   readonly #runtime: CommitRuntime
   /** Used for callers that do not share the thread. */
-  readonly #own: Asker = { timeShare: new FairScheduler().share(), waiting: SOMEBODY }
+  readonly #own: Asker = { timeShare: unsharedTime(), waiting: SOMEBODY }
   /** Resolves when the last command in the queue is done. */
   #queue: Promise<unknown> = Promise.resolve()
 

@@ -11,13 +11,12 @@ import { SOMEBODY, type WaitingClient } from '#model/caller.ts'
 import { audited, type AuditCaller, type AuditedCall } from '#management/audit/audit.ts'
 import { type Answered, DraftCommits } from '#management/drafts/commit-draft.ts'
 import type { EnvironmentScope, WriteContext, GrantCondition } from '#management/drafts/context.ts'
-import { type ReadQueue, ReadQueues } from '#scheduling/read-queues.ts'
+import { type ReadQueue, ReadQueues } from '#scheduling/admission.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
 import { removedBy } from '#management/drafts/removal.ts'
-import { type Asker, drive } from '#scheduling/sliced-work.ts'
+import { type Asker, drive, type TimeShare, unsharedTime } from '#scheduling/sliced-work.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import { FairScheduler, type TimeShare } from '#scheduling/fair-scheduler.ts'
 import { AccessEventSource } from '#management/changes/access-event-source.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { CommitEventSource } from '#management/changes/commit-event-source.ts'
@@ -116,7 +115,7 @@ export class EnvironmentService {
     this.#runtime = options.runtime
     this.#commits = new DraftCommits(options.store, options.runtime)
     this.#whenVisible = options.whenVisible
-    this.#timeShare = options.timeShare ?? new FairScheduler().share()
+    this.#timeShare = options.timeShare ?? unsharedTime()
     const { store, scope } = options
     const accessIndex = new AccessIndex(store, options.newAccessEngine ?? noAccessEngine)
     const shared = {

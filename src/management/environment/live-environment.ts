@@ -13,9 +13,9 @@
  */
 import type { EnvironmentScope } from '#management/drafts/context.ts'
 import type { CatchUps } from '#management/changes/catch-ups.ts'
-import type { ReadQueue } from '#scheduling/read-queues.ts'
+import type { ReadQueue } from '#scheduling/admission.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import type { TimeShare } from '#scheduling/fair-scheduler.ts'
+import type { TimeShare } from '#scheduling/sliced-work.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'

@@ -5,10 +5,9 @@ import { SOMEBODY, type WaitingClient } from '#model/caller.ts'
 import { audited, type AuditCaller, type AuditedCall } from '#management/audit/audit.ts'
 import type { Answered } from '#management/drafts/commit-draft.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
-import { drive } from '#scheduling/sliced-work.ts'
+import { drive, type TimeShare, unsharedTime } from '#scheduling/sliced-work.ts'
 import type { AnswerOf, Resumable } from '#scheduling/resumable.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import { FairScheduler, type TimeShare } from '#scheduling/fair-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Instant } from '#entities/records.ts'
@@ -44,7 +43,7 @@ export class OrganizationService {
 
   constructor(options: OrganizationServiceOptions) {
     this.#options = options
-    this.#timeShare = options.timeShare ?? new FairScheduler().share()
+    this.#timeShare = options.timeShare ?? unsharedTime()
   }
 
   /**

@@ -16,6 +16,7 @@
 import { assert } from '#model/assert.ts'
 import { bytesOf } from '#model/text/byte-text.ts'
 import { AuthzError } from '#model/errors.ts'
+import { LONGEST_SLICE_MS } from '#scheduling/time-budget.ts'
 import { type LargeWrites, type SegmentEnd, ThreadLostError } from '#store/large-writes.ts'
 import { cannotWrite } from '#store/lmdb/disk-errors.ts'
 import type { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
@@ -41,8 +42,6 @@ const RETRY_MS = 1_000
 /** Maximum overhead of a record and of one change in it, including the names of all tables. */
 const RECORD_BYTES_MAX = 1_024
 const CHANGE_BYTES_MAX = 16
-/** Maximum duration of consecutive writes before the event loop continues. */
-const WRITES_AT_ONCE_MS = 4
 
 /** Queued work. */
 type QueuedWork = WaitingWrite | WaitingElsewhere
@@ -277,7 +276,7 @@ export class JournaledTables implements Tables {
       } catch (error) {
         next.refuse(error)
       }
-      if (performance.now() - since < WRITES_AT_ONCE_MS) continue
+      if (performance.now() - since < LONGEST_SLICE_MS.main) continue
       await new Promise(setImmediate)
       since = performance.now()
     }

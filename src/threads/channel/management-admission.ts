@@ -11,7 +11,7 @@
  * Queued requests use no time of the writer thread. If the client disconnects, its request is dropped. If a
  * share is full, its next requests are rejected; other shares are not affected.
  */
-import { abandoned } from '#scheduling/sliced-work.ts'
+import { abandoned } from '#scheduling/admission.ts'
 import { AuthzError } from '#model/errors.ts'
 
 /** More concurrent reads would only wait in the main thread. */

@@ -6,7 +6,7 @@
  */
 import type { RequestClient } from '#model/caller.ts'
 import type { NodeQuestion } from '#decisions/questions/node-question.ts'
-import { abandoned } from '#scheduling/sliced-work.ts'
+import { abandoned } from '#scheduling/admission.ts'
 import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { AskedBy, ManagementReply, ManagementRequest } from '#management/management-service.ts'

@@ -13,7 +13,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { BodyOutcome, BodyReader, BodyWork } from '#decisions/body-reading.ts'
 import type { DecisionObserver } from '#decisions/decision-service.ts'
-import { nobodyWaits, tooManyReads } from '#scheduling/sliced-reads.ts'
+import { abandoned, Admission, tooManyReads } from '#scheduling/admission.ts'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import { FairQueue } from '#scheduling/fair-queue.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
@@ -71,13 +71,14 @@ export class BodyPool implements BodyReader {
   readonly #queue = new FairQueue<QueuedBody>()
   /** Environments of which the thread has a body. */
   readonly #underWay = new Set<string>()
-  /** Bodies that are queued or in progress. */
-  #count = 0
-  #bytes = 0
-  readonly #bytesOf = new Map<string, number>()
+  /** Bodies that are queued or in progress, and their bytes. */
+  readonly #bodies: Admission
+  readonly #bytes: Admission
 
   constructor(options: BodyPoolOptions) {
     this.#options = options
+    this.#bodies = new Admission({ max: options.jobsMax })
+    this.#bytes = new Admission({ max: options.bytesMax, shareMax: SHARE * options.bytesMax })
     this.#threads = new PoolThreads({
       entry: options.entry,
       threads: 1,
@@ -106,21 +107,20 @@ export class BodyPool implements BodyReader {
   /** Figures of queued and completed work. */
   figures(): PoolFigures {
     const { list } = this.#threads
-    return { jobs: this.#count, threads: list.length, busySeconds: this.#threads.busyMs() / 1_000 }
+    return { jobs: this.#bodies.total, threads: list.length, busySeconds: this.#threads.busyMs() / 1_000 }
   }
 
   async read(work: BodyWork): Promise<BodyOutcome | null> {
     const share = shareOf(work.principal)
     const { bytes } = work.body
-    this.#admit(share, bytes)
-    this.#add(share, bytes, 1)
+    const leave = this.#admit(share, bytes)
     try {
       return await new Promise<BodyOutcome | null>((resolve, reject) => {
         this.#queue.push(share, { work, resolve, reject })
         this.#giveOut()
       })
     } finally {
-      this.#add(share, -bytes, -1)
+      leave()
     }
   }
 
@@ -135,31 +135,27 @@ export class BodyPool implements BodyReader {
     await closed
   }
 
-  #admit(share: string, bytes: number): void {
+  /** Counts a body. Returns the function that ends it. */
+  #admit(share: string, bytes: number): () => void {
     if (this.#threads.isClosed) throw shuttingDown()
-    if (this.#hasCapacity(share, bytes)) return
-    // The dropped jobs release their slots in a microtask: the current caller is still rejected, the next one
-    // is not.
-    for (const { reject } of this.#queue.takeAll(({ work }) => work.waiting.isGone)) reject(nobodyWaits())
-    throw tooManyReads()
+    if (!this.#bodies.hasRoom(share) || !this.#bytes.hasRoom(share, bytes)) {
+      // The dropped jobs release their slots in a microtask: the current caller is still rejected, the next
+      // one is not.
+      this.#dropAbandoned()
+      throw tooManyReads()
+    }
+    const leaves = [this.#bodies.acquire(share), this.#bytes.acquire(share, bytes)]
+    return () => {
+      for (const leave of leaves) leave()
+    }
   }
 
-  #hasCapacity(share: string, bytes: number): boolean {
-    const { jobsMax, bytesMax } = this.#options
-    const ofShare = (this.#bytesOf.get(share) ?? 0) + bytes
-    return this.#count < jobsMax && this.#bytes + bytes <= bytesMax && ofShare <= SHARE * bytesMax
-  }
-
-  #add(share: string, bytes: number, count: 1 | -1): void {
-    this.#count += count
-    this.#bytes += bytes
-    const ofShare = (this.#bytesOf.get(share) ?? 0) + bytes
-    if (ofShare === 0) this.#bytesOf.delete(share)
-    else this.#bytesOf.set(share, ofShare)
+  #dropAbandoned(): void {
+    for (const { reject } of this.#queue.takeAll(({ work }) => work.waiting.isGone)) reject(abandoned())
   }
 
   #giveOut(): void {
-    for (const { reject } of this.#queue.takeAll(({ work }) => work.waiting.isGone)) reject(nobodyWaits())
+    this.#dropAbandoned()
     if (this.#queue.isEmpty) return
     if (!this.#threads.isWarm) {
       if (!this.#threads.warmUp()) this.#leaveAll()

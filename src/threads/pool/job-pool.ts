@@ -22,7 +22,8 @@ import type {
 import type { CancelableClient, WaitingClient } from '#model/caller.ts'
 import { searchWith } from '#decisions/search-job.ts'
 import { readWith } from '#decisions/sliced-job.ts'
-import { nobodyWaits, SlicedReads, tooManyReads } from '#scheduling/sliced-reads.ts'
+import { abandoned, tooManyReads } from '#scheduling/admission.ts'
+import { LongReads } from '#scheduling/sliced-work.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import { BulkProgress, PARTS_AHEAD, POOLED_CHECKS_MIN } from './bulk-parts.ts'
@@ -51,13 +52,13 @@ export class JobPool implements DecisionPool {
   /** Jobs without a result. */
   #jobCount = 0
   /** Reads that this thread runs while the pool has no threads. */
-  readonly #readsHere: SlicedReads
+  readonly #readsHere: LongReads
   #isTurnPlanned = false
 
   constructor(options: JobPoolOptions) {
     this.#options = options
     this.#schedule = new JobSchedule(options.threads, job => this.#dropped(job))
-    this.#readsHere = new SlicedReads(options.jobsMax)
+    this.#readsHere = new LongReads(options.sliced, options.jobsMax)
     this.#threads = new PoolThreads({
       ...options,
       jobsAhead: PARTS_AHEAD,
@@ -135,7 +136,8 @@ export class JobPool implements DecisionPool {
     waiting: CancelableClient,
   ): Promise<SlicedAnswer<Kind>> {
     const engineNow = () => this.#options.engine(environmentId)
-    return this.#readsHere.run({ work: readWith<Kind>(engineNow().engine, job), waiting, check: engineNow })
+    const work = readWith<Kind>(engineNow().engine, job)
+    return this.#readsHere.run(environmentId, { work, waiting, check: engineNow })
   }
 
   /**
@@ -186,7 +188,7 @@ export class JobPool implements DecisionPool {
   /** Handles a job whose client has disconnected before its result. */
   #dropped(job: Job): void {
     if (job.kind === 'bulk') this.#endIfDone(job)
-    else job.reject(nobodyWaits())
+    else job.reject(abandoned())
   }
 
   /**
@@ -297,7 +299,7 @@ export class JobPool implements DecisionPool {
 
   #endIfDone(bulk: Bulk): void {
     if (!bulk.progress.isDone) return
-    if (bulk.waiting.isGone) bulk.reject(nobodyWaits())
+    if (bulk.waiting.isGone) bulk.reject(abandoned())
     else this.#resolve(bulk)
     this.#memory.giveBack(bulk.shared.memory)
   }

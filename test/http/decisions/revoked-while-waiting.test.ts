@@ -2,6 +2,8 @@
  * Revocation of a key while the body of its request is received, is queued for the thread that reads it, or
  * is read there. After the revocation takes effect, the client receives no decision.
  */
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -85,7 +87,15 @@ async function started({
   const answers = new LargeAnswers(settings.listedBytesMax)
   const server = new HttpServer({
     routes: decisionRoutes(
-      decisionParts({ engines: readers, observer, tokenSecret, settings, pool: null, answers }),
+      decisionParts({
+        engines: readers,
+        observer,
+        tokenSecret,
+        settings,
+        sliced: new SlicedWork(new TimeBudget('http')),
+        pool: null,
+        answers,
+      }),
     ),
     authenticate: credentials.authenticate,
     takeRate: () => {

@@ -3,46 +3,16 @@ import { expect, test } from 'vitest'
 import type { DecideJob, DecisionPool } from '#decisions/decision-pool.ts'
 import { LongDecisions } from '#decisions/long-decisions.ts'
 import { RuledBulk } from '#decisions/rules/ruled-bulk.ts'
-import { RuledBulks } from '#decisions/ruled-bulks.ts'
+import { DecisionService } from '#decisions/decision-service.ts'
+import type { DecisionEngine } from '#engine/engine.ts'
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, withoutAttributes } from '#model/decision.ts'
-import type { Resumable } from '#scheduling/resumable.ts'
 import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const HERE = { isGone: false }
-const VERDICTS = Uint8Array.of(1)
-const fine = (): void => {}
-
-interface State {
-  isDone: boolean
-  resumed: number
-}
-
-function* until(state: State): Resumable<Uint8Array> {
-  while (!state.isDone) {
-    state.resumed += 1
-    yield
-  }
-  return VERDICTS
-}
-
-const working = (): State => ({ isDone: false, resumed: 0 })
-const readOf = (state: State, waiting = HERE) => ({ work: until(state), waiting, check: fine })
-
-test('an environment with many bulks does not delay the bulk of another environment', async () => {
-  const bulks = new RuledBulks(10)
-  const [many, one] = [[working(), working(), working()], working()]
-  const answers = [...many.map(state => bulks.run('many', readOf(state))), bulks.run('one', readOf(one))]
-  while (one.resumed === 0) await new Promise(resolve => setImmediate(resolve))
-  // The bulk of the other environment runs after the first bulk, not after the third.
-  expect(many.filter(({ resumed }) => resumed > 0).length).toBeLessThanOrEqual(2)
-  one.isDone = true
-  expect(await answers.at(-1)).toBe(VERDICTS)
-  for (const state of many) state.isDone = true
-  expect(await Promise.all(answers)).toHaveLength(4)
-})
-
 test('a bulk yields after a few expensive checks, even if the checks before them were cheap', () => {
   const engine = new SharedEngine()
   const user = (key: string, length: number): Change => ({
@@ -94,30 +64,53 @@ test('a check that waits for the pool keeps its attributes after its request bod
   expect(said).toMatchObject([{ user: { mail: 'first' } }, { user: { mail: 'second' } }])
 })
 
+/** A service in which each part of a bulk takes a slice. At most four bulks can be in progress. */
+function serviceOfSlowBulks(): DecisionService {
+  let now = 0
+  const engine = {
+    evaluateSome: (_: unknown, _stepsMax: number, verdicts: Uint8Array) => {
+      now += 5
+      return verdicts.fill(1).length
+    },
+  } as unknown as DecisionEngine
+  return new DecisionService(
+    { engine: () => engine, hasRules: () => true },
+    { bulkChecksMax: 1_000, poolJobsMax: 4 },
+    { observer: null, pool: null, now: () => 0, sliced: new SlicedWork(new TimeBudget('http', () => now)) },
+  )
+}
+
+const TWO_PARTS = Array.from({ length: 200 }, (): Query => ({
+  user: 'ann',
+  action: 'read',
+  type: 'document',
+  key: null,
+  tenant: null,
+  queryContext: withoutAttributes(0),
+}))
+
 test('an environment can use half of the slots for bulks, and is refused further bulks until a slot is free', async () => {
-  const bulks = new RuledBulks(4)
-  const states = [working(), working(), working(), working()]
-  const own = states.slice(0, 2).map(state => bulks.run('own', readOf(state)))
-  await expect(bulks.run('own', readOf(working()))).rejects.toMatchObject({ code: 'OVERLOADED' })
-  const others = states.slice(2).map((state, index) => bulks.run(`other-${index}`, readOf(state)))
-  await expect(bulks.run('fifth', readOf(working()))).rejects.toMatchObject({ code: 'OVERLOADED' })
-  for (const state of states) state.isDone = true
-  await Promise.all([...own, ...others])
-  const done = { isDone: true, resumed: 0 }
-  expect(await bulks.run('own', readOf(done))).toBe(VERDICTS)
+  const decisions = serviceOfSlowBulks()
+  const bulk = async (environmentId: string) => decisions.evaluateBulk(environmentId, TWO_PARTS, HERE)
+  const own = [bulk('own'), bulk('own')]
+  await expect(bulk('own')).rejects.toMatchObject({ code: 'OVERLOADED' })
+  const others = [bulk('other-0'), bulk('other-1')]
+  await expect(bulk('fifth')).rejects.toMatchObject({ code: 'OVERLOADED' })
+  for (const verdicts of await Promise.all([...own, ...others])) expect(verdicts).toHaveLength(200)
+  expect(await bulk('own')).toHaveLength(200)
 })
 
-test('a bulk ends if its client disconnects, or if its decisions would be stale', async () => {
-  const bulks = new RuledBulks(4)
+test('further bulks of an environment that has used its slice wait, and a bulk of another begins immediately', () => {
+  const decisions = serviceOfSlowBulks()
+  const one = TWO_PARTS.slice(0, 1)
+  expect(decisions.evaluateBulk('busy', one, HERE)).toHaveLength(1)
+  expect(decisions.evaluateBulk('busy', one, HERE)).toBeInstanceOf(Promise)
+  expect(decisions.evaluateBulk('other', one, HERE)).toHaveLength(1)
+})
+
+test('a bulk ends if its client disconnects', async () => {
   const leaving = { isGone: false }
-  const left = bulks.run('a', readOf(working(), leaving))
-  const stale = bulks.run('b', {
-    ...readOf(working()),
-    check: () => {
-      throw new Error('stale')
-    },
-  })
+  const left = serviceOfSlowBulks().evaluateBulk('a', TWO_PARTS, leaving)
   leaving.isGone = true
   await expect(left).rejects.toMatchObject({ code: 'OVERLOADED' })
-  await expect(stale).rejects.toThrow('stale')
 })

@@ -1,4 +1,6 @@
 /** Single checks in environments with rules, on a clock that advances only when a decision is made. */
+import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { expect, test } from 'vitest'
 import { DecisionService } from '#decisions/decision-service.ts'
 import type { Change } from '#model/change.ts'
@@ -35,7 +37,7 @@ function serviceWith(ms: number) {
       hasRules: environmentId => engines.get(environmentId)?.hasRules() ?? false,
     },
     { bulkChecksMax: 10, poolJobsMax: 2 },
-    { observer: null, pool: null, now: () => 0, elapsedMs: () => now },
+    { observer: null, pool: null, now: () => 0, sliced: new SlicedWork(new TimeBudget('http', () => now)) },
   )
 }
 

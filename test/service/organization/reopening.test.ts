@@ -5,8 +5,8 @@ import { AuthzError } from '#model/errors.ts'
 import { createAccessEngine } from '#composition/node/access-engine.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
-import { ReadQueues } from '#scheduling/read-queues.ts'
-import { FairScheduler } from '#scheduling/fair-scheduler.ts'
+import { ReadQueues } from '#scheduling/admission.ts'
+import { unsharedTime } from '#scheduling/sliced-work.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 import { scope } from '../../support/environment-service.ts'
@@ -33,7 +33,7 @@ async function opened(
   const environment = await LiveEnvironment.open({
     scope,
     runtime: runtimeServicesWith(),
-    timeShare: new FairScheduler().share(),
+    timeShare: unsharedTime(),
     longReads: new ReadQueues().queue(),
     catchUps: new CatchUps(),
     auditRetentionMs: 0,

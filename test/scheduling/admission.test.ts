@@ -1,8 +1,8 @@
-/** Queues of long reads, with one read at a time per environment. */
+/** Limits of concurrent work, and queues of long reads with one read at a time per environment. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { ConcurrencyLimit } from '#scheduling/concurrency-limit.ts'
-import { type ReadQueue, ReadQueues } from '#scheduling/read-queues.ts'
+import { Admission, type ReadQueue, ReadQueues } from '#scheduling/admission.ts'
+import { AuthzError } from '#model/errors.ts'
 
 /** Runs reads until the test ends them, and records their names in starting order. */
 class Reading {
@@ -56,7 +56,8 @@ test('a failed read releases its slot', async () => {
 })
 
 test('an environment cannot take all slots of a concurrency limit, and is refused if no slot is free', () => {
-  const limit = new ConcurrencyLimit({ max: 3, shareMax: 2 }, 'exports')
+  const refusal = (isShareFull: boolean) => new AuthzError(isShareFull ? 'RATE_LIMITED' : 'OVERLOADED', '')
+  const limit = new Admission({ max: 3, shareMax: 2 }, refusal)
   const [leave] = [limit.acquire('hostile'), limit.acquire('hostile')]
   expect(() => limit.acquire('hostile')).toThrow(expect.objectContaining({ code: 'RATE_LIMITED' }))
   limit.acquire('polite')
