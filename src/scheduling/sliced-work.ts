@@ -55,10 +55,13 @@ interface Turn {
 export class SlicedWork {
   readonly budget: TimeBudget
   readonly #turns: FairQueue<Turn>
+  readonly #onSlice: (ms: number) => void
   #isPlanned = false
 
-  constructor(budget: TimeBudget) {
+  /** `onSlice` is called with the duration of each slice. */
+  constructor(budget: TimeBudget, onSlice: (ms: number) => void = () => {}) {
     this.budget = budget
+    this.#onSlice = onSlice
     this.#turns = new FairQueue(budget)
   }
 
@@ -135,7 +138,8 @@ export class SlicedWork {
 
   #serve(): void {
     const until = this.budget.sliceEnd()
-    let now = this.budget.elapsedMs()
+    const start = this.budget.elapsedMs()
+    let now = start
     do {
       const turn = this.#turns.take()!
       const from = now
@@ -143,12 +147,13 @@ export class SlicedWork {
       now = this.budget.elapsedMs()
       this.budget.spend(turn.share, now - from)
     } while (!this.#turns.isEmpty && now < until)
+    this.#onSlice(now - start)
     this.#isPlanned = false
     if (!this.#turns.isEmpty) this.#plan()
   }
 }
 
-/** Returns a share of its own scheduler of the main thread, for objects that are used alone. */
+/** Returns the only share of a separate scheduler, for objects that do not share a thread with others. */
 export function unsharedTime(): TimeShare {
   return new SlicedWork(new TimeBudget('main')).share('')
 }

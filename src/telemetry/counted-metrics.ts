@@ -53,6 +53,9 @@ export const STATUSES = 'aborted 200 201 204 304 400 401 403 404 405 408 409 413
   ' ',
 )
 
+/** Threads whose pauses an HTTP thread reports. The main thread reports only its own. */
+export const PAUSING = ['own', 'pool', 'body'] as const
+
 export const COUNTED_METRICS = {
   requestsInFlight: {
     name: 'verdict_http_requests_in_flight',
@@ -143,6 +146,12 @@ export const COUNTED_METRICS = {
     help: 'delay with which a timer fires, measured ten times per second',
     by: { thread: 'thread' },
     bounds: DELAY_BOUNDS_SECONDS,
+  },
+  longestPauseSeconds: {
+    name: 'verdict_longest_pause_seconds',
+    kind: 'gauge',
+    help: 'longest time in the last 10 to 20 s for which the thread itself (`own`), or a pool or body thread that works for it, processed no events',
+    by: { of: PAUSING, thread: 'thread' },
   },
   poolJobs: {
     name: 'verdict_pool_jobs',

@@ -172,8 +172,8 @@ export class ThreadCounters {
   }
 
   /** Sets a gauge. Also used for a counter whose value is counted by another component. */
-  set(name: CountedName, value: number): void {
-    this.#cells[this.#at[name]] = value
+  set(name: CountedName, value: number, place = 0): void {
+    this.#cells[this.#at[name] + place] = value
   }
 
   /** Adds a value to a histogram. */

@@ -13,15 +13,14 @@ import { type TimeShare, unsharedTime } from '#scheduling/sliced-work.ts'
 import { CHANGE_NOUNS } from '#entities/change-event.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
-/** A time share that grants a slice of a millisecond to a step only when the test calls `give`. */
+/** A time share that grants the shortest slice to a step only when the test calls `give`. */
 class HeldTurns implements TimeShare {
   readonly #waiting: (() => void)[] = []
   #isHeld = true
 
   take<Result>(step: (until: number) => Result): Promise<Result> {
-    const taken = (): Result => step(performance.now() + 1)
-    if (!this.#isHeld) return Promise.resolve().then(taken)
-    return new Promise(resolve => this.#waiting.push(() => resolve(taken())))
+    if (!this.#isHeld) return Promise.resolve().then(() => step(0))
+    return new Promise(resolve => this.#waiting.push(() => resolve(step(0))))
   }
 
   takeSoon<Result>(step: (until: number) => Result): Promise<Result> {

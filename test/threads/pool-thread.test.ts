@@ -1,20 +1,22 @@
-/** Indexes that a pool thread holds. The test calls the module of the thread without starting a thread. */
+/** Indexes that a pool thread holds. The test runs the jobs of the thread without starting a thread. */
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
+import { PoolWork } from '#composition/wiring/pool-work.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
+import { SharedPause } from '#scheduling/shared-pause.ts'
 import { createDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { createProgress } from '#threads/indexes/index-progress.ts'
 import type { PoolJob } from '#threads/pool/pool-jobs.ts'
-import work from '../../workers/pool-thread.ts'
 import { resourceType } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
+const pool = new PoolWork({ pauseCell: new SharedPause().cell })
 const readers = new EngineReaders(
   handle => new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false }),
 )
@@ -39,7 +41,7 @@ async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayB
       page: { after: null, limit: 10, triedMax: 100 },
     },
   }
-  expect(await work(search)).toHaveProperty('value')
+  expect(await pool.work(search)).toHaveProperty('value')
   return new WeakRef(handle.header)
 }
 
@@ -57,7 +59,7 @@ test('a pool thread releases replaced and detached indexes, and no other indexes
   const replacing = await attachAndUse('replaced')
   readers.detach('taken back', null)
   expect(await isHeld(takenBack)).toBe(true)
-  expect(await work({ kind: 'let-go' })).toEqual({ value: null })
+  expect(await pool.work({ kind: 'let-go' })).toEqual({ value: null })
   expect(await isHeld(replaced)).toBe(false)
   expect(await isHeld(takenBack)).toBe(false)
   expect(await isHeld(standing)).toBe(true)

@@ -5,7 +5,7 @@ import type { SlowRequest } from '#http/edge/request-watch.ts'
 import { LIMIT_NAMES } from '#model/errors.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { createLog, type Logger } from '#telemetry/log.ts'
-import { LoopMeter } from '#telemetry/loop-meter.ts'
+import { type LongestPauses, LoopMeter } from '#telemetry/loop-meter.ts'
 import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import type { Tracing } from '#telemetry/tracing.ts'
@@ -57,9 +57,9 @@ export class ThreadTelemetry {
   }
 
   /** Measures the load of the thread from now on. `onTick` can count more values at the same times. */
-  measure(onTick: (counters: ThreadCounters) => void): void {
+  measure(onTick: (counters: ThreadCounters, pauses: LongestPauses) => void): void {
     const { counters } = this
-    if (counters) this.#loopMeter = new LoopMeter(counters, () => onTick(counters))
+    if (counters) this.#loopMeter = new LoopMeter(counters, pauses => onTick(counters, pauses))
   }
 
   async close(): Promise<void> {

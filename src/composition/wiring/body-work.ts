@@ -5,6 +5,7 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ThreadSettings } from '#config/config.ts'
 import { abandoned } from '#scheduling/admission.ts'
+import { type PauseData, SharedPause } from '#scheduling/shared-pause.ts'
 import { SlicedWork } from '#scheduling/sliced-work.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
@@ -49,7 +50,10 @@ export class BodyWorker {
   readonly #recorded: RecordedDecisions | null
   readonly #routes: ReadonlyMap<string, Route>
 
-  constructor({ settings, tokenSecret, observes }: BodyThreadData<ThreadSettings>) {
+  readonly #pause: SharedPause
+
+  constructor({ settings, tokenSecret, observes, pauseCell }: BodyThreadData<ThreadSettings> & PauseData) {
+    this.#pause = new SharedPause(pauseCell)
     this.#recorded = observes === 'nothing' ? null : new RecordedDecisions(observes === 'questions')
     const parts = decisionParts({
       engines: {
@@ -59,7 +63,7 @@ export class BodyWorker {
       observer: this.#recorded,
       tokenSecret,
       settings,
-      sliced: new SlicedWork(new TimeBudget('body')),
+      sliced: new SlicedWork(new TimeBudget('body'), this.#pause.note),
       pool: null,
       answers,
     })
@@ -69,7 +73,7 @@ export class BodyWorker {
   work(job: BodyJob): PoolAnswer<unknown> | Promise<PoolAnswer<unknown>> {
     if (job.kind === 'warm-up') return { value: null }
     if (job.kind === 'let-go') return this.#readers.letGo()
-    return this.#answerTo(job)
+    return this.#pause.during(() => this.#answerTo(job))
   }
 
   #hasRules(environmentId: string): boolean {

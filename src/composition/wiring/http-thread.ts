@@ -128,8 +128,10 @@ export class HttpThread {
         ? null
         : new ThreadPools(this.#engines, telemetry, { settings, tokenSecret, sliced: this.#sliced })
     this.#pools = pools
-    telemetry.measure(counters => {
+    telemetry.measure((counters, pauses) => {
       if (!pools) return
+      pauses.note('pool', pools.jobs.takeLongestPauseMs())
+      pauses.note('body', pools.bodies.takeLongestPauseMs())
       const { jobs, threads, busySeconds } = pools.figures()
       counters.set('poolJobs', jobs)
       counters.set('poolThreads', threads)

@@ -2,6 +2,7 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { searchWith } from '#decisions/search-job.ts'
 import { readWith } from '#decisions/sliced-job.ts'
+import { type PauseData, SharedPause } from '#scheduling/shared-pause.ts'
 import { READ_MS_MAX, SlicedWork } from '#scheduling/sliced-work.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool/pool-jobs.ts'
@@ -9,13 +10,19 @@ import { failed, ReaderCache } from '#composition/process/reader-cache.ts'
 
 export class PoolWork {
   readonly #readers = new ReaderCache()
-  readonly #sliced = new SlicedWork(new TimeBudget('pool'))
+  readonly #pause: SharedPause
+  readonly #sliced: SlicedWork
+
+  constructor({ pauseCell }: PauseData) {
+    this.#pause = new SharedPause(pauseCell)
+    this.#sliced = new SlicedWork(new TimeBudget('pool'), this.#pause.note)
+  }
 
   work(job: PoolJob): PoolAnswer<unknown> | Promise<PoolAnswer<unknown>> {
     if (job.kind === 'let-go') return this.#readers.letGo()
     if (job.kind === 'read') return this.#readInSlices(job)
     try {
-      return { value: this.#answerOf(job) }
+      return { value: this.#pause.during(() => this.#answerOf(job)) }
     } catch (error) {
       return failed(error)
     }

@@ -104,6 +104,11 @@ export class BodyPool implements BodyReader {
     return this.#threads.list
   }
 
+  /** See `PoolThreads`. */
+  takeLongestPauseMs(): number {
+    return this.#threads.takeLongestPauseMs()
+  }
+
   /** Figures of queued and completed work. */
   figures(): PoolFigures {
     const { list } = this.#threads

@@ -72,6 +72,11 @@ export class JobPool implements DecisionPool {
     return this.#threads.isWarm
   }
 
+  /** See `PoolThreads`. */
+  takeLongestPauseMs(): number {
+    return this.#threads.takeLongestPauseMs()
+  }
+
   /** Figures of queued and completed work. */
   figures(): PoolFigures {
     const { list } = this.#threads

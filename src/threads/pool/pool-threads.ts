@@ -5,6 +5,7 @@
 import type { Transferable, Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
+import { SharedPause } from '#scheduling/shared-pause.ts'
 import type { PoolAnswer, ThreadJob } from './pool-jobs.ts'
 import { type PoolThreadEvents, workerFlags } from './pool-options.ts'
 
@@ -18,7 +19,7 @@ export interface PoolThreadsOptions extends PoolThreadEvents {
   /** Jobs that a thread holds ahead of execution. */
   readonly jobsAhead: number
   /** Data that the threads have from the start. */
-  readonly workerData?: unknown
+  readonly workerData?: object
   /**
    * Limit of a thread's heap. Above it, V8 collects garbage at any cost and then ends the thread. By default,
    * the limit of V8.
@@ -34,6 +35,7 @@ export class PoolThreads<Job> {
   readonly #options: PoolThreadsOptions
   readonly #pool: Piscina<Job | ThreadJob, PoolAnswer<unknown>>
   readonly #watched = new WeakSet<object>()
+  readonly #pause = new SharedPause()
   /** Jobs in the pool. Never more than its threads hold, so other jobs wait in the queue of the owner. */
   #running = 0
   /** Milliseconds that completed work took in all threads together. */
@@ -52,7 +54,7 @@ export class PoolThreads<Job> {
       // Piscina tries `require` before `import`. If a thread is ended while it requires a module, the process
       // ends: V8 aborts ("IsGraphAsync") when Node queries modules that were not instantiated.
       execArgv: [...workerFlags(), '--no-experimental-require-module'],
-      workerData: options.workerData,
+      workerData: { ...options.workerData, pauseCell: this.#pause.cell },
       ...(options.heapMebibytesMax === undefined
         ? {}
         : { resourceLimits: { maxOldGenerationSizeMb: options.heapMebibytesMax } }),
@@ -89,6 +91,11 @@ export class PoolThreads<Job> {
   /** Threads that have not ended; some might still be starting. */
   get list(): readonly Worker[] {
     return this.#pool.threads
+  }
+
+  /** Longest time since the last call for which a thread processed no other job, in milliseconds. */
+  takeLongestPauseMs(): number {
+    return this.#pause.takeMs()
   }
 
   /** Milliseconds that all threads have worked until now, together. */
