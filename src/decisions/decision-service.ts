@@ -151,11 +151,13 @@ export class DecisionService {
     waiting: WaitingClient,
   ): boolean | Promise<boolean> {
     const { budget } = this.#sliced
+    let isLong = false
     if (this.#hasTime(environmentId)) {
       const engine = this.engine(environmentId)
       const from = budget.elapsedMs()
       try {
-        const isAllowed = engine.evaluateWithin(asked, STEPS_AT_ONCE)
+        const isAllowed = engine.evaluateWithin(asked, this.#stepsAtOnce(environmentId))
+        isLong = isAllowed === null
         if (isAllowed !== null) {
           this.#observer?.decided(isAllowed, environmentId, asked)
           return isAllowed
@@ -165,7 +167,7 @@ export class DecisionService {
       }
     }
     const decided = this.#observer?.asked(environmentId, asked)
-    const bulk = new RuledBulk(asked instanceof PackedQueries ? asked : [asked])
+    const bulk = new RuledBulk(asked instanceof PackedQueries ? asked : [asked], isLong)
     bulk.detach()
     const check = (): unknown => this.engine(environmentId)
     const work = bulk.decideWith(() => this.engine(environmentId), this.#elsewhere(environmentId, waiting))
@@ -173,6 +175,14 @@ export class DecisionService {
       decided?.(verdicts)
       return verdicts[0] === 1
     })
+  }
+
+  /**
+   * Steps after which a single decision is sent to the pool. There are fewer steps if another decision of the
+   * environment is in the pool, because its next decisions are then probably long as well.
+   */
+  #stepsAtOnce(environmentId: string): number {
+    return this.#longDecisions?.hasPending(environmentId) ? STEPS_AT_ONCE / 16 : STEPS_AT_ONCE
   }
 
   /**

@@ -17,6 +17,11 @@ export class LongDecisions {
     this.#pool = pool
   }
 
+  /** Whether a decision of the environment waits or runs in the pool. */
+  hasPending(environmentId: string): boolean {
+    return this.#last.has(environmentId)
+  }
+
   /**
    * Decides a query in the pool. Rejects with `OVERLOADED` if the pool has too many jobs or if the client
    * disconnected. Reads all values of the query before it returns, because the body of the request might not

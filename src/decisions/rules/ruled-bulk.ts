@@ -26,9 +26,12 @@ export class RuledBulk {
   #asked: readonly Query[] | PackedQueries
   readonly #verdicts: Uint8Array
   #next = 0
+  /** Whether the next query is known to be a long one. */
+  #isLong: boolean
 
-  constructor(asked: readonly Query[] | PackedQueries) {
+  constructor(asked: readonly Query[] | PackedQueries, isLong = false) {
     this.#asked = asked
+    this.#isLong = isLong
     this.#verdicts = new Uint8Array(countOf(asked))
   }
 
@@ -53,6 +56,7 @@ export class RuledBulk {
   *decideWith(engine: () => DecisionEngine, elsewhere: DecideElsewhere): Deciding {
     for (;;) {
       yield* this.#decideQuick(engine)
+      this.#isLong = false
       if (this.#isDone) return this.#verdicts
       const promised = elsewhere(this.#query())
       if (promised === null) this.#put(yield* decideInSlices(engine, this.#query()))
@@ -66,7 +70,7 @@ export class RuledBulk {
 
   /** Decides queries until all are decided, or until the next query is a long one. */
   *#decideQuick(engine: () => DecisionEngine): Resumable<void> {
-    while (!this.#isDone) {
+    while (!this.#isDone && !this.#isLong) {
       if (this.#next > 0) yield
       const decided = this.#decidePart(engine())
       if (decided === 0) return

@@ -2,6 +2,8 @@
 import { SlicedWork } from '#scheduling/sliced-work.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { expect, test } from 'vitest'
+import type { DecisionPool } from '#decisions/decision-pool.ts'
+import type { DecisionEngine } from '#engine/engine.ts'
 import { DecisionService } from '#decisions/decision-service.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, withoutAttributes } from '#model/decision.ts'
@@ -97,4 +99,33 @@ test('a waiting check is not decided if its client disconnects', async () => {
   const late = decisions.evaluate('slow', question('ann'), leaving)
   leaving.isGone = true
   await expect(late).rejects.toMatchObject({ code: 'OVERLOADED' })
+})
+
+test('while the pool decides a long check of an environment, its next checks are tried with fewer steps', async () => {
+  const tried: number[] = []
+  const engine = {
+    evaluateWithin: (_: unknown, stepsMax: number) => {
+      tried.push(stepsMax)
+      return null
+    },
+  } as unknown as DecisionEngine
+  const inPool: ((isAllowed: boolean) => void)[] = []
+  const pool = { read: () => new Promise(resolve => inPool.push(resolve)) } as unknown as DecisionPool
+  const decisions = new DecisionService(
+    { engine: () => engine, hasRules: () => true },
+    { bulkChecksMax: 10, poolJobsMax: 2 },
+    { observer: null, pool, now: () => 0, sliced: new SlicedWork(new TimeBudget('http', () => 0)) },
+  )
+  const ask = () => decisions.evaluate('slow', question('ann'), HERE)
+  const first = ask()
+  await nextTurn()
+  const late = ask()
+  while (inPool.length < 1) await nextTurn()
+  inPool[0]!(true)
+  while (inPool.length < 2) await nextTurn()
+  inPool[1]!(false)
+  expect(await Promise.all([first, late])).toEqual([true, false])
+  // Neither check is tried a second time in this thread.
+  expect(tried).toHaveLength(2)
+  expect(tried[1]).toBeLessThan(tried[0]! / 10)
 })
