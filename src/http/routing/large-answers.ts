@@ -6,6 +6,7 @@
 import { RawBytes, RawPieces, type Reply } from '#http/message/request-reply.ts'
 import { ContentStream } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
+import { Admission } from '#scheduling/admission.ts'
 
 /**
  * Minimum size in bytes of responses that are sent in pieces. Shorter responses are buffered by the HTTP
@@ -37,13 +38,12 @@ export function listReply(
 }
 
 export class LargeAnswers implements AnswersOfParts {
-  readonly #bytesMax: number
-  readonly #bytesOf = new Map<string, number>()
-  #bytes = 0
+  readonly #admission: Admission
 
   /** `listedBytesMax`: maximum size of one list, in bytes. */
   constructor(listedBytesMax: number) {
-    this.#bytesMax = LONGEST_ANSWERS * listedBytesMax
+    const max = LONGEST_ANSWERS * listedBytesMax
+    this.#admission = new Admission({ max, shareMax: SHARE * max }, tooManyAnswers)
   }
 
   reply(environmentId: string, json: readonly Uint8Array[]): Reply | Promise<Reply> {
@@ -51,28 +51,16 @@ export class LargeAnswers implements AnswersOfParts {
     if (bytes < LARGE_BYTES_MIN) {
       return { status: 200, body: new RawBytes(json.length === 1 ? json[0]! : Buffer.concat(json)) }
     }
-    const release = this.#take(environmentId, bytes)
+    const release = this.#admission.acquire(environmentId, bytes)
     const pieces = RawPieces.begun(new ContentStream(piecesOf(json), release))
     return pieces.then(body => ({ status: 200, body }))
   }
+}
 
-  #take(environmentId: string, bytes: number): () => void {
-    const before = this.#bytesOf.get(environmentId) ?? 0
-    if (before + bytes > SHARE * this.#bytesMax || this.#bytes + bytes > this.#bytesMax) {
-      throw new AuthzError('OVERLOADED', 'too many large responses are being sent; try again shortly', {
-        limit: 'list',
-      })
-    }
-    this.#add(environmentId, bytes)
-    return () => this.#add(environmentId, -bytes)
-  }
-
-  #add(environmentId: string, bytes: number): void {
-    this.#bytes += bytes
-    const ofEnvironment = (this.#bytesOf.get(environmentId) ?? 0) + bytes
-    if (ofEnvironment === 0) this.#bytesOf.delete(environmentId)
-    else this.#bytesOf.set(environmentId, ofEnvironment)
-  }
+function tooManyAnswers(): AuthzError {
+  return new AuthzError('OVERLOADED', 'too many large responses are being sent; try again shortly', {
+    limit: 'list',
+  })
 }
 
 function* piecesOf(parts: readonly Uint8Array[]): Iterable<Uint8Array> {
