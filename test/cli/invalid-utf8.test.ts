@@ -58,7 +58,7 @@ describe('a file that is not valid UTF-8', () => {
     ])
   })
 
-  test('is rejected as the file of the API key, and its content is not printed', async () => {
+  test('is rejected if it is the file of the API key, and its content is not printed', async () => {
     written(Buffer.from('secret-é', 'latin1'), 'input')
     const told = await verdictCommand(['status'], {
       env: { VERDICT_URL: service.address, VERDICT_KEY_FILE: file },

@@ -19,7 +19,7 @@ describe('the limits of a check', () => {
     return { value, isExceeded: budget.isExceeded }
   }
 
-  test('make lookups beyond the maximum number unknown', () => {
+  test('make the result unknown if there are more lookups than the limit', () => {
     const raw = { 'user.a': { all_match: { match: {}, fk_resource_type: 'folder' } } }
     const keys = (count: number) => Array(count).fill('f')
     const instances = { 'folder:f': {} }
@@ -29,7 +29,7 @@ describe('the limits of a check', () => {
     expect(valueWithin(raw, { a: keys(LOOKUPS_MAX + 1) }, instances)).toEqual(EXCEEDED)
   })
 
-  test('make an expensive glob unknown', () => {
+  test('make the result of an expensive glob unknown', () => {
     const raw = { 'user.a': { match: '**a'.repeat(8) } }
     expect(valueWithin(raw, { a: 'a'.repeat(1_000) })).toEqual(TRUE)
     const text = 'a'.repeat(STEPS_MAX / 4)
@@ -37,7 +37,7 @@ describe('the limits of a check', () => {
     expect(valueWithin({ not: raw }, { a: text })).toEqual(EXCEEDED)
   })
 
-  test('make an expensive search in a long text unknown', () => {
+  test('make the result of an expensive search in a long text unknown', () => {
     // The comparison at each position of the text fails at the 16,001st character.
     const raw = { 'user.a': { contains: `${'a'.repeat(16_000)}b${'a'.repeat(16_000)}` } }
     expect(valueWithin(raw, { a: 'a'.repeat(65_000) })).toEqual(EXCEEDED)

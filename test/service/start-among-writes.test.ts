@@ -28,7 +28,7 @@ test('an index that is loaded during writes is in one consistent state at its fi
       .then(engine => names.filter(isHolder(engine)))
       .finally(() => (load.isOver = true))
     for (steps = 0; !load.isOver; steps += 1) {
-      // At least one user holds the role at any time, and two users for a moment.
+      // One user holds the role at any time. During a change, two users hold it.
       await environment.execute('createRoleAssignment', held(names[at + 1]!))
       await environment.execute('deleteRoleAssignment', { ...held(names[at]!), query: {} })
       at += 1

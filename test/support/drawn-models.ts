@@ -23,7 +23,7 @@ interface RoleParts {
 
 type Roles = Readonly<Record<string, readonly [permissions: string, parts?: RoleParts]>>
 
-/** A resource type whose names are its keys with a capital letter. */
+/** A resource type in which each name is the key with a capital first letter. */
 function drawn(key: string, actions: string, roles: Roles, relations: Readonly<Record<string, string>> = {}) {
   const made = Object.entries(roles).map(([role, [permissions, { extending, from, isGuarded } = {}]]) => {
     const when = isGuarded && { when: { no_direct_roles_on_object: true } }

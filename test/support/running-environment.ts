@@ -218,7 +218,7 @@ export class RunningEnvironment {
     return this.count('assignment') + this.count('tuple') + this.count('rule') - known
   }
 
-  /** Number of facts of that kind that an engine would load. */
+  /** Number of facts of this kind that an engine would load. */
   standingCount(kind: Change['kind']): number {
     return [...loadChanges(this.#environment.view)].filter(change => change.kind === kind).length
   }
@@ -231,7 +231,7 @@ export class RunningEnvironment {
     return this.#environment.view.count(lists.all(kind))
   }
 
-  /** The ids of all records of that kind, in creation order. */
+  /** The ids of all records of this kind, in creation order. */
   idsOf(kind: RecordKind): string[] {
     return Array.from(this.reader().list(kind, lists.all(kind)), ({ id }) => id)
   }

@@ -86,7 +86,7 @@ test('the check finds unknown metrics and labels', () => {
   expect(() => findings('sum by (rate(')).toThrow('no PromQL')
 })
 
-/** Names in the first column of the table under that heading of the document, without duplicates. */
+/** Names in the first column of the table under this heading of the document, without duplicates. */
 function namesIn(document: string, heading: string): string[] {
   const section = text(document).split(`\n${heading}\n`)[1]!.split('\n#')[0]!
   return [...new Set([...section.matchAll(/^\| `([a-z_-]+)` /gm)].map(([, name]) => name!))]

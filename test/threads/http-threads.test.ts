@@ -87,7 +87,7 @@ function exportFailingWith(error: Error, ...lines: readonly string[]): HttpThrea
   return async () => ({ answer: new ContentStream(failing(), () => {}), revisions })
 }
 
-test('a message to all threads is acknowledged even if a thread cannot listen, so that later threads never start', async () => {
+test('a message to all threads is acknowledged even if one thread cannot listen and the later threads therefore never start', async () => {
   const address = { host: '192.0.2.1', port: await freePort() }
   const { threads, listening } = startThreads({ count: 3 }, address)
   const attached = threads.detach('00000000-0000-4000-8000-000000000001', null)

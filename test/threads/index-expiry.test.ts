@@ -73,7 +73,7 @@ test('a grant expires at its time without a commit', async () => {
   expect(decide()).toBe(false)
 })
 
-test('a commit with an expired grant is denied as soon as it is visible', async () => {
+test('an expired grant is never effective, even directly after its commit becomes visible', async () => {
   const { commit, decide, ended } = await open(schema)
   await commit(granted(Date.now() - 1))
   expect(decide()).toBe(false)

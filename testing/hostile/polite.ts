@@ -1,4 +1,4 @@
-/** A well-behaved tenant next to a hostile one. It sends checks at a fixed rate, and some changes. */
+/** A well-behaved tenant next to a hostile tenant. It sends checks at a fixed rate, and some changes. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HostileClient } from './caller.ts'
 

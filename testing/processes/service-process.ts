@@ -7,7 +7,7 @@ import { settings } from '#config/config.ts'
 import { freePort } from './free-port.ts'
 
 const SOURCES = fileURLToPath(new URL('../../src/start.js', import.meta.url))
-/** Entry point: the built one if it is up to date with the sources. Determined once. */
+/** Entry point: the built form if it is up to date with the sources, and otherwise the source file. */
 const BUILT = fileURLToPath(entry('start', 'src/start.js'))
 /** Part of the path of each source module, as it occurs in a script that is given as a URL. */
 const SOURCES_IN_OPTIONS = encodeURIComponent('/src/')

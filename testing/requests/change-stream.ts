@@ -100,7 +100,7 @@ export class ChangeStream {
     }
   }
 
-  /** Returns the events up to the commit with that revision, which a management response contained. */
+  /** Returns the events up to the commit with this revision, as contained in a management response. */
   upTo(revision: string): Promise<ReadEvent[]> {
     const wanted = Number(revision.split('.')[1])
     return this.until(({ id }) => id !== undefined && Number(id.split('.')[1]) >= wanted)

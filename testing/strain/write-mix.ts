@@ -17,7 +17,7 @@ export const PAIRS = 64
 export const CHAIN = 12
 const PASSERS_BY = 20_000
 
-/** This user is only a member of this group, and can therefore read exactly one document of each pair. */
+/** A user whose only role is the membership of `PAIRS_GROUP`. It allows one document of each pair. */
 export const LISTER = 'lister'
 export const PAIRS_GROUP = 'p'
 export const AUDITOR = 'auditor'
@@ -91,7 +91,7 @@ function ruledAt(level: number): Change[] {
   ]
 }
 
-/** Returns checks whose decisions never change, and these decisions. */
+/** Returns checks with their decisions, which never change. */
 export function constants(): { query: Query; answer: boolean }[] {
   const known: { query: Query; answer: boolean }[] = []
   for (let level = 0; level < CHAIN; level++) {
@@ -108,7 +108,7 @@ export function constants(): { query: Query; answer: boolean }[] {
   return known
 }
 
-/** Returns checks that a rule decides and whose decisions never change, and these decisions. */
+/** Returns checks that a rule decides, with their decisions, which never change. */
 export function ruledConstants(): { query: Query; answer: boolean }[] {
   return Array.from({ length: PAIRS }, (_, p) => [
     { query: ask(RULED, 'delete', 'document', `a${p}`), answer: true },

@@ -17,7 +17,7 @@ export interface RingWrite {
   readonly seat: number
 }
 
-/** The write with that number, starting at 1. */
+/** The write with this number. The first write has the number 1. */
 export function ringWrite(number: number): RingWrite {
   if (number <= RUN) return { kind: 'seat', seat: number % RING_SEATS }
   const beyond = number - RUN
@@ -30,7 +30,7 @@ export function ringWrite(number: number): RingWrite {
 /** Number of writes after which the same seats are taken again. */
 export const RING_PERIOD = 2 * RING_SEATS
 
-/** The taken seats after that number of writes. */
+/** The taken seats after this number of writes. */
 function stateAfter(number: number): string {
   const taken = new Set<number>()
   for (let done = Math.max(1, number - RING_PERIOD); done <= number; done += 1) {

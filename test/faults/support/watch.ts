@@ -30,7 +30,7 @@ export class Watch {
     })
   }
 
-  /** Resolves when every node has that state. */
+  /** Resolves when every node has this state. */
   async until(state: State): Promise<void> {
     const isSo = () => [...this.#states.values()].every(states => states.at(-1) === state)
     const endAt = performance.now() + PATIENCE_MS

@@ -66,7 +66,7 @@ test('servers of a cluster that are killed and restarted, even before it has rec
   await workload.end()
 })
 
-/** The server that stores the environment with that id. */
+/** The server that stores the environment with this id. */
 async function serverOf(id: string): Promise<RedisProcess> {
   for (const node of cluster.nodes) {
     const keys = await connectedTo(node, server => server.keys(`*{${id}}*`))

@@ -83,7 +83,7 @@ const REJECTED = { status: 503, retryAfter: '1' }
 const GOOD = { status: 200, retryAfter: null }
 
 describe.each(Object.keys(PATHS) as Path[])('the capacity for long bodies at %s', path => {
-  test('is reused after clients with twice as many bodies disconnect, without new allocations', async () => {
+  test('is reused without new allocations after clients disconnect that sent twice as many bodies', async () => {
     const edge = await started()
     for (let wave = 1; wave <= 3; wave += 1) {
       const callers = ['one', 'one', 'other', 'other'].map(name => unfinished(edge, name, LENGTH, path))

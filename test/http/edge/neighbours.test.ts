@@ -1,7 +1,7 @@
 /**
  * Isolation of environments. Two environments contain the same entities with the same keys. Every route is
- * called with the key, and in every position of an id with an id, of the other environment. New routes are
- * included automatically. For a route with a body, this file lists the references in the body.
+ * called with the key of the other environment, and with ids of that environment. New routes are included
+ * automatically. For a route with a body, this file lists the references in the body.
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '#http/routing/route.ts'

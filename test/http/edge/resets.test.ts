@@ -31,7 +31,7 @@ test('other clients get their responses while clients reset connections before l
   }
   const resetting = Promise.all(Array.from({ length: RESETTERS }, reset))
   try {
-    // At least as many resets as other requests, even on a busy machine.
+    // Continues until there are more resets than rounds, even on a busy machine.
     for (let round = 0; round < ROUNDS || made.resets <= ROUNDS; round++) {
       expect((await verdict.post(`${FACTS}/users`, { key: `user-${round}` })).status).toBe(200)
     }

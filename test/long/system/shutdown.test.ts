@@ -22,7 +22,7 @@ test('a process whose main thread blocks after an uncaught error is ended by a s
 
 test('a process with another thread in a blocking call is ended by a signal after an uncaught error', async () => {
   const { code, log } = await fatalWhileWriting({ isStuckBeside: true })
-  // A process that had waited for that thread would have had the exit code 1.
+  // If the process had waited for that thread, the exit code would be 1.
   expect(code).toBeNull()
   expect(log).toContain('on purpose')
   expect(log).toContain('a thread does not exit')

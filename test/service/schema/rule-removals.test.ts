@@ -51,7 +51,7 @@ test.each<[what: string, remove: Removal, rulesLeft: number, setsLeft: number]>(
     2 * SETS + 2,
   ],
   ['a resource', it => deleteResource(it, { params: { resource_id: 'document' } }), 0, SETS + 2],
-])('a small commit that removes %s also ends its rules', async (_, remove, rulesLeft, setsLeft) => {
+])('a small commit that removes %s also disables its rules', async (_, remove, rulesLeft, setsLeft) => {
   const environment = await prepared()
   let draft: Draft | null = null
   const { work, commit } = environment.attempt(context => {

@@ -76,7 +76,7 @@ export class KnownNames {
     this.#lasting = lasting
   }
 
-  /** A name of that kind: mostly a lasting one, otherwise one from responses, rarely an unknown one. */
+  /** A name of this kind: mostly a lasting name, otherwise a name from responses, rarely an unknown name. */
   pick(kind: Kind, lastingShare = 0.75): string {
     const lasting = this.#lasting[kind] ?? []
     const collected = this.#collected.get(kind) ?? []

@@ -23,7 +23,7 @@ export async function startedRedis(options: Parameters<typeof startRedis>[0] = {
   return server
 }
 
-/** A link to the server at that URL, which the caller must close. */
+/** A link to the server at this URL. The caller must close the link. */
 export async function openLink(url: string): Promise<RedisLink> {
   const link = new RedisLink(connect(parseRedisUrl(url), 'test'))
   await link.recovered(HANG_MS)
