@@ -1,6 +1,6 @@
 /**
- * A thread that attacks the service. It is separate from the measurement of the victims, because it generates
- * and reads megabytes.
+ * A thread that attacks the service. It is separate from the thread that measures the victims, because an
+ * attack generates and reads megabytes.
  */
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'

@@ -199,7 +199,7 @@ async function reached(node: NodeProcess, minRevision: string): Promise<void> {
   }
 }
 
-/** Throws unless all written changes are in effect on the node, and the next change is not. */
+/** Throws unless all written changes are in effect on the node, and the next change is not in effect. */
 async function judge(node: NodeProcess, count: number): Promise<void> {
   for (let from = 0; from < count; from += 500) {
     const questions = Array.from({ length: 1_000 }, (_, index) => ({

@@ -66,7 +66,7 @@ async function startService(): Promise<void> {
   client = new HttpClient(service.port, API_KEY, ACTORS)
 }
 
-/** Waits for the next time slot. After a delay, not all missed slots are used at the same time. */
+/** Waits for the next time slot. After a delay, the missed slots are not all used at the same time. */
 async function turn(): Promise<void> {
   if (paceMs === 0) return
   const now = performance.now()

@@ -34,7 +34,7 @@ export async function run(
     })
     return stdout
   } catch (error) {
-    // Compilers print errors to the standard output, which the message of the error does not contain.
+    // Compilers print errors to the standard output. The message of `error` does not contain this output.
     if (error instanceof Error && 'stdout' in error)
       error.message += `\n${String(error.stdout).slice(0, MESSAGE_MAX)}`
     throw error

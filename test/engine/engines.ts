@@ -11,7 +11,7 @@ import {
 export interface EngineUnderTest {
   readonly name: string
   readonly newEngine: () => Engine
-  /** Fraction of the random histories of a property test that this engine runs, from the first one on. */
+  /** Fraction of the random histories of a property test that this engine runs, beginning with the first. */
   readonly share: number
 }
 

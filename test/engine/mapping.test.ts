@@ -167,7 +167,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
       expect(first({ ...wide, priority: -1 }, exact)).toBe('page')
     })
 
-    test('a literal segment precedes a placeholder at equal priority, regardless of their lengths', () => {
+    test('a literal segment has precedence over a placeholder at equal priority, even if the placeholder is longer', () => {
       const [long, short] = [rule('https://a.org/{long}/1', 'long'), rule('https://a.org/x/1', 'short')]
       expect([first(long, short), first(short, long)]).toEqual(['short', 'short'])
       const [any, known] = [rule('https://a.org/{a}/1?a={long}', 'any'), rule('https://a.org/x/1', 'known')]

@@ -87,7 +87,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(reads('alice', { key: 'none' })).toBe(false)
   })
 
-  test('request attributes precede stored attributes, and objects are merged', () => {
+  test('request attributes have precedence over stored attributes, and objects are merged', () => {
     const { reads } = judge(
       known('alice', { home: { city: 'Bern', zip: '3000' }, level: 1 }),
       set('here', { 'user.home.city': { equals: 'Basel' }, 'user.home.zip': { equals: '3000' } }),

@@ -278,7 +278,7 @@ describe('sources of values (conditions.md 4.1)', () => {
     }
   })
 
-  test('request attributes precede stored attributes, and objects are merged by member', () => {
+  test('request attributes have precedence over stored attributes, and objects are merged by member', () => {
     const below = { a: 1, b: { c: 1, d: { e: 1, f: 1 } }, list: [1, 2], o: { p: 1 }, s: 1, n: 1, z: { y: 1 } }
     const above = { b: { c: 2, d: { e: 2 } }, list: [3], o: 'flat', s: { t: 2 }, n: null, z: { y: null } }
     const both = {
@@ -327,7 +327,7 @@ describe('sources of values (conditions.md 4.1)', () => {
     const user = (request: object | null, inStore: object | null) =>
       merged({ request: { user: request }, stored: { user: inStore } }).user[name]
 
-    test('precedes the attribute of the same name, unless it is null', () => {
+    test('has precedence over the attribute of the same name, unless the field is null', () => {
       const both = { [name]: 'field', attributes: { [name]: 'attribute' } }
       expect(user(both, null)).toBe('field')
       expect(user(null, both)).toBe('field')

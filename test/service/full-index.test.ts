@@ -1,4 +1,4 @@
-/** A full index refuses changes before the commit. The index is the real one with a smaller capacity. */
+/** A full index refuses changes before the commit. The tests use the real index with a small capacity. */
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'

@@ -1,4 +1,4 @@
-/** Check of the data file of lmdb before it is mapped. */
+/** Check of the data file of lmdb before the file is mapped into memory. */
 import fs, { cpSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'

@@ -53,7 +53,7 @@ function OneMiss({ miss, request }: { readonly miss: NearMiss; readonly request:
 }
 
 /**
- * Hint that another role that the user holds does not include the needed one. Users might expect, for
+ * Hint that another role that the user holds does not include the needed role. Users might expect, for
  * example, that the role of an editor includes the role of a viewer.
  */
 function Extending({ miss }: { readonly miss: Extract<NearMiss, { readonly kind: 'other-role' }> }) {

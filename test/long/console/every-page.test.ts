@@ -29,7 +29,7 @@ await verdict.post(`${FACTS}/users`, { key: 'carol', attributes: { level: 5 } })
 const PAGES_MIN = 10
 const PAGES_MAX = 60
 
-/** Visits each page that links reach within the environment, only once. */
+/** Visits each page that links reach within the environment. Visits no page twice. */
 async function onEveryPage(page: Page, look: (path: string) => Promise<void>): Promise<string[]> {
   const root = (await page.evaluate('location.hash.split("/").slice(0, 3).join("/")')) as string
   const seen = new Set<string>()

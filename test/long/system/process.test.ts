@@ -54,7 +54,7 @@ async function inspected(service: ServiceProcess) {
 test.each([
   ['with huge pages and without the snapshot of Node', {}, ['GLIBC_TUNABLES=glibc.malloc.hugetlb=1'], true],
   ['with the given setting for huge pages', { GLIBC_TUNABLES: '' }, ['GLIBC_TUNABLES='], true],
-  // Some C libraries remove the variable, and a restarted process cannot see that it was restarted.
+  // As after a restart with a C library that removes GLIBC_TUNABLES: only this variable shows the restart.
   ['only once', { VERDICT_STARTED_AGAIN: 'yes' }, [], false],
   [
     'with the given setting for the snapshot',

@@ -105,7 +105,7 @@ test('files that are not valid segments are ignored', async () => {
 test('old records in a recycled segment are not replayed, even if they begin where the new records end', async () => {
   const path = directory()
   const { tables, die } = await openUntilRefused(path)
-  // The third generation recycles the file of the first. All records of both have the same length.
+  // The third generation recycles the file of the first generation. All their records have the same length.
   for (const key of ['a', 'b', 'c']) await put(tables, key, 'first')
   await checkpoint(tables)
   for (const key of ['a', 'b', 'c']) await remove(tables, key)

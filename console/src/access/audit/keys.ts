@@ -1,6 +1,6 @@
 /**
- * Loads the names of API keys. Only sessions that are allowed to read keys can do so. A session with an
- * environment key is not.
+ * Loads the names of API keys. Only some sessions are allowed to read keys. A session with an environment key
+ * is not allowed to read them.
  */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'

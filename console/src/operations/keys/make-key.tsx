@@ -17,7 +17,7 @@ const FIELDS = ['name', 'project_id', 'environment_id']
 
 type Kind = ApiKey['object_type']
 
-/** `ownProject` is the only project in which the session can create keys, or null if it can in all. */
+/** `ownProject` is the only project for which the session can create keys. Null means all projects. */
 export function MakeKey({ ownProject }: { readonly ownProject: string | null }) {
   const texts = useTexts().operations.keys
   const current = useCurrentEnvironmentIfAny()

@@ -102,7 +102,7 @@ test.each([1, 2])(
     const copy = new EnvironmentCopy()
     let lastId: string | undefined
     for (let round = 0; round < 12; round++) {
-      // In a quarter of the rounds, more changes than the log contains.
+      // In a quarter of the rounds, makes more changes than the log contains.
       const steps = random.chance(0.25) ? 3 * LOG_ENTRIES : random.below(20)
       for (let step = 0; step < steps; step++) {
         const [method, path, body] = randomStep(random)

@@ -90,8 +90,8 @@ const CONNECTIVES = new Set(['allOf', 'and', 'anyOf', 'or', 'not'])
 const MATCHES = new Set(['object_match', 'any_match', 'all_match'])
 
 /**
- * `names`: names of the members that enclose the position, beginning with the outermost one. Lists are not
- * included. Returns null if nothing is known about the position.
+ * `names` are the names of the members that enclose the position, beginning with the outermost member. Lists
+ * are not included. Returns null if nothing is known about the position.
  */
 export function placeOf(names: readonly string[]): Place | null {
   let at: 'condition' | 'test' | 'operand' | 'match' | 'tests' | 'ref' = 'condition'
