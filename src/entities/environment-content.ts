@@ -12,9 +12,8 @@ import { type Static, Type } from 'typebox'
 import { DERIVATIONS_MAX, MAPPING_RULES_PER_CONFIG_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import { type BuiltInTypeKey, TENANT_TYPE_KEY, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import {
-  AttributeMap,
-  expiryMoment,
   environmentPath,
+  expiryMoment,
   LongKey,
   Name,
   optional,
@@ -29,6 +28,7 @@ import { AuthMechanism, MappingRuleStored } from './proxy-config.ts'
 import { AttributeBlock, ResourceReplace } from './resource.ts'
 import { schemasOf } from './entity.ts'
 import { RELATION } from './relation.ts'
+import { INSTANCE } from './resource-instance.ts'
 import { DerivationBlock, DerivationCreate, RoleBlock } from './role.ts'
 import { TENANT } from './tenant.ts'
 import { USER } from './user.ts'
@@ -204,7 +204,7 @@ export const ContentInstance = Type.Object({
   resource: ShortKey,
   key: LongKey,
   tenant: ShortKey,
-  attributes: Type.Optional(AttributeMap),
+  ...schemasOf(INSTANCE, 'line'),
   /** Whether the instance was created through the groups API. */
   is_group: Type.Optional(Type.Boolean()),
   ...times,

@@ -23,6 +23,7 @@ import { AnyText, QualifiedKey } from './key-forms.ts'
 import { ActionBlock, AttributeBlock, RESOURCE } from './resource.ts'
 import { DerivationCondition, DerivationCreate } from './role.ts'
 import { schemasOf } from './entity.ts'
+import { INSTANCE } from './resource-instance.ts'
 import { TENANT } from './tenant.ts'
 import { USER } from './user.ts'
 
@@ -128,10 +129,7 @@ const HeldRole = Type.String({ pattern: '^[^:]+:.+#[^#]+$', description: '`type:
 
 const ModelTenant = Type.Object(schemasOf(TENANT, 'file'), closed)
 const ModelUser = Type.Object(schemasOf(USER, 'file'), closed)
-const ModelInstance = Type.Object(
-  { tenant: Type.Optional(ShortKey), attributes: Type.Optional(AttributeMap) },
-  closed,
-)
+const ModelInstance = Type.Object({ tenant: Type.Optional(ShortKey), ...schemasOf(INSTANCE, 'file') }, closed)
 const untilField = {
   until: Type.Optional(
     expiryMoment('Expiration time as RFC 3339. Absent: it does not expire. Expired entries are ignored.'),

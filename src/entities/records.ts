@@ -10,6 +10,7 @@ import type { ATTRIBUTE } from './attribute.ts'
 import type { RecordFields } from './entity.ts'
 import type { AuthMechanism } from './proxy-config.ts'
 import type { RELATION } from './relation.ts'
+import type { INSTANCE } from './resource-instance.ts'
 import type { RESOURCE } from './resource.ts'
 import type { ROLE } from './role.ts'
 import type { TENANT } from './tenant.ts'
@@ -119,13 +120,12 @@ export interface UserRecord extends Dated, RecordFields<typeof USER> {
   readonly key: string
 }
 
-export interface InstanceRecord extends Dated {
+export interface InstanceRecord extends Dated, RecordFields<typeof INSTANCE> {
   readonly kind: 'instance'
   readonly id: string
   readonly typeId: string
   readonly key: string
   readonly tenantId: string
-  readonly attributes: Attributes
   /** Whether the instance was created through the groups API (native.md D-7). */
   readonly isGroup: boolean
 }

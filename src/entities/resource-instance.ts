@@ -19,13 +19,19 @@ import {
   TotalCountFlag,
   Uuid,
 } from '#model/wire/building-blocks.ts'
+import { defaultedField, schemasOf } from './entity.ts'
+
+/** Declared fields of instances, except those that identify them. */
+export const INSTANCE = {
+  attributes: defaultedField('attributes', AttributeMap, {}),
+}
 
 export const ResourceInstanceCreate = Type.Object({
   resource: Reference,
   key: LongKey,
   /** If absent, the default tenant. */
   tenant: optional(Reference),
-  attributes: optional(AttributeMap),
+  ...schemasOf(INSTANCE, 'create'),
 })
 export type ResourceInstanceCreate = Static<typeof ResourceInstanceCreate>
 
@@ -38,7 +44,7 @@ export const ResourceInstance = Type.Object({
   resource_id: Uuid,
   tenant: ShortKey,
   tenant_id: Uuid,
-  attributes: AttributeMap,
+  ...schemasOf(INSTANCE, 'shown'),
   /**
    * Relationships of the instance; null unless the client requests details. There are at most
    * `INSTANCE_RELATIONSHIPS_MAX`. Those of which the instance is the subject come first.
@@ -57,7 +63,7 @@ export const ResourceInstanceDetails = Type.Object({
   attributes: AttributeMap,
 })
 
-export const ResourceInstanceUpdate = Type.Object({ attributes: optional(AttributeMap) })
+export const ResourceInstanceUpdate = Type.Object(schemasOf(INSTANCE, 'update'))
 export type ResourceInstanceUpdate = Static<typeof ResourceInstanceUpdate>
 
 export const ResourceInstanceEnvelope = envelope(ResourceInstance)

@@ -1,11 +1,13 @@
 /** Key completions read few rows in a large environment. The tests count rows instead of time. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { recordFrom } from '#entities/entity.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
 import { completeKeys } from '#management/facts/key-completions.ts'
 import { COMPLETION_RESOURCES_MAX, COMPLETION_ROWS_MAX } from '#model/limits.ts'
 import type { StoredRecord } from '#entities/records.ts'
 import type { KeyCompletionsQuery } from '#entities/key-completion.ts'
+import { USER } from '#entities/user.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 import type { View } from '#store/view.ts'
@@ -59,7 +61,7 @@ describe('key completion in a large environment', () => {
   let view: View
 
   beforeAll(async () => {
-    const profile = { email: null, firstName: null, lastName: null, attributes: {} }
+    const profile = recordFrom(USER, {})
     const opened = await storeOf([
       tenant,
       plain!,

@@ -72,16 +72,17 @@ export class CurrentState {
         break
       }
       case 'instance': {
-        const name = `${line.resource}:${line.key}`
-        if (line.is_group) {
+        const { kind: _kind, resource, key, tenant, is_group, ...fields } = line
+        const name = `${resource}:${key}`
+        if (is_group) {
           state.groups.set(name, {
-            tenant: line.tenant,
+            tenant,
             members: new Map(),
             groups: new Map(),
             roles: new Map(),
           })
         } else if (this.#isOfInterest('instances', name)) {
-          state.instances.set(name, { tenant: line.tenant, fields: { attributes: line.attributes } })
+          state.instances.set(name, { tenant, fields })
         }
         break
       }

@@ -24,6 +24,7 @@ import {
   type ContentResource,
   RESOURCE_PARTS,
 } from '#entities/environment-content.ts'
+import { INSTANCE } from '#entities/resource-instance.ts'
 import { TENANT } from '#entities/tenant.ts'
 import { USER } from '#entities/user.ts'
 import { IdTable } from '#replica/id-table.ts'
@@ -166,7 +167,7 @@ class ContentOf {
     const key = JSON.stringify(instance.key)
     // Joins `type:key` as one JSON string.
     this.#instances.set(instance.id, 0, `${type.slice(0, -1)}:${key.slice(1)}`)
-    const fields = `"attributes":${instance.attributes},"is_group":${instance.isGroup}`
+    const fields = `${instanceFields(instance)},"is_group":${instance.isGroup}`
     return `{"kind":"instance","resource":${type},"key":${key},"tenant":${tenant},${fields},${this.#times(instance)}}\n`
   }
 
@@ -217,6 +218,7 @@ class ContentOf {
 }
 
 const userFields = lineWriter(USER)
+const instanceFields = lineWriter(INSTANCE)
 const USER_AT = idInKey('assignment', 'userId')
 const SCOPE_AT = idInKey('assignment', 'scopeId')
 const ROLE_AT = idInKey('assignment', 'roleId')

@@ -18,6 +18,7 @@ import { hasNumberTooLarge, hasUnpairedSurrogate, isDeeperThan } from '#model/te
 import { CONTENT_DEPTH_MAX } from '#model/limits.ts'
 import type { StoredRecord } from '#entities/records.ts'
 import type { ContentKind, ContentLine } from '#entities/environment-content.ts'
+import { INSTANCE } from '#entities/resource-instance.ts'
 import { TENANT } from '#entities/tenant.ts'
 import { USER } from '#entities/user.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
@@ -230,7 +231,7 @@ export class ContentImport {
   }
 
   #instance(line: Line<'instance'>): StoredRecord {
-    const { resource: type, key, attributes = {}, is_group: isGroup = false } = line
+    const { resource: type, key, is_group: isGroup = false } = line
     const typeId = known(this.#defined!.typeIds, 'resource', type)
     const tenantId = known(this.#tenantIds, 'tenant', line.tenant)
     const name = `${type}:${key}`
@@ -243,7 +244,7 @@ export class ContentImport {
       typeId,
       key,
       tenantId,
-      attributes,
+      ...recordFrom(INSTANCE, line),
       isGroup,
       ...timesOf(line, this.#options.now),
     }

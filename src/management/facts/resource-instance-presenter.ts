@@ -1,4 +1,5 @@
 /** Resource instances in the form of responses (native.md B.9). */
+import { presented } from '#entities/entity.ts'
 import { presentIdentity, type ReadContext, type Scoped } from '#management/drafts/context.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
@@ -6,7 +7,7 @@ import { assert } from '#model/assert.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import { INSTANCE_RELATIONSHIPS_MAX } from '#model/limits.ts'
 import type { InstanceRecord, TupleRecord } from '#entities/records.ts'
-import type { ResourceInstance } from '#entities/resource-instance.ts'
+import { INSTANCE, type ResourceInstance } from '#entities/resource-instance.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 
 export function presentResourceInstance(context: ReadContext, instance: InstanceRecord): ResourceInstance {
@@ -31,7 +32,7 @@ export function presentInstanceFields(
     resource_id: instance.typeId,
     tenant,
     tenant_id: instance.tenantId,
-    attributes: instance.attributes,
+    ...presented(INSTANCE, instance),
   }
 }
 

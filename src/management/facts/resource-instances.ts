@@ -1,4 +1,5 @@
 /** Resource instances (native.md B.9): created explicitly, or implicitly by facts that name them. */
+import { type RecordFields, recordFrom, updated } from '#entities/entity.ts'
 import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
 import { locateInstanceOf, requireInstance, requireTenant, requireType } from '#management/drafts/lookups.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
@@ -10,11 +11,12 @@ import { DEFAULT_TENANT } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { InstanceRecord, TenantRecord, TypeRecord } from '#entities/records.ts'
-import type {
-  ResourceInstance,
-  ResourceInstanceCreate,
-  ResourceInstanceQuery,
-  ResourceInstanceUpdate,
+import {
+  INSTANCE,
+  type ResourceInstance,
+  type ResourceInstanceCreate,
+  type ResourceInstanceQuery,
+  type ResourceInstanceUpdate,
 } from '#entities/resource-instance.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { presentResourceInstance, withRelationships } from './resource-instance-presenter.ts'
@@ -27,7 +29,7 @@ interface NewInstance {
   readonly type: TypeRecord
   readonly key: string
   readonly tenant: TenantRecord
-  readonly attributes?: Readonly<Record<string, unknown>>
+  readonly fields?: RecordFields<typeof INSTANCE>
   readonly isGroup?: boolean
 }
 
@@ -40,7 +42,7 @@ export function addInstance(context: WriteContext, instance: NewInstance): Insta
     typeId: type.id,
     key,
     tenantId: tenant.id,
-    attributes: instance.attributes ?? {},
+    ...(instance.fields ?? recordFrom(INSTANCE, {})),
     isGroup: instance.isGroup ?? false,
     createdAt: context.now,
     updatedAt: context.now,
@@ -72,16 +74,16 @@ export function createResourceInstance(
     const name = formatInstanceReference({ type: type.key, key })
     throw new AuthzError('DUPLICATE_ENTITY', `there is a resource instance ${JSON.stringify(name)} already`)
   }
-  const instance = addInstance(context, { type, key, tenant, attributes: input.body.attributes ?? {} })
+  const instance = addInstance(context, { type, key, tenant, fields: recordFrom(INSTANCE, input.body) })
   return presentResourceInstance(context, instance)
 }
 
 /** Creates the instance or replaces its attributes. An existing instance keeps its tenant. */
 export function writeInstance(context: WriteContext, body: ResourceInstanceCreate): void {
   const { type, key, tenant, found } = placeOf(context, body)
-  const attributes = body.attributes ?? {}
+  const fields = recordFrom(INSTANCE, body)
   if (!found) {
-    addInstance(context, { type, key, tenant, attributes })
+    addInstance(context, { type, key, tenant, fields })
     return
   }
   const own = tenantOf(context.records, found)
@@ -92,7 +94,7 @@ export function writeInstance(context: WriteContext, body: ResourceInstanceCreat
       `${name} is in tenant ${JSON.stringify(own.key)}, not ${JSON.stringify(tenant.key)}`,
     )
   }
-  changeInstance(context, found, attributes)
+  changeInstance(context, found, fields)
 }
 
 /** Type, key and tenant of the instance that a body names, whether it exists or not. */
@@ -116,25 +118,20 @@ function tenantOf(records: RecordReader, instance: InstanceRecord): TenantRecord
 function changeInstance(
   context: WriteContext,
   instance: InstanceRecord,
-  attributes: InstanceRecord['attributes'],
+  fields: RecordFields<typeof INSTANCE>,
 ): InstanceRecord {
-  const changed = { ...instance, attributes, updatedAt: context.now }
+  const changed = { ...instance, ...fields, updatedAt: context.now }
   putInstance(context, changed, tenantOf(context.records, instance))
   return changed
 }
 
-/** Given attributes replace all existing ones; null clears them. */
+/** Updates an instance. Each field in the body replaces the whole old value, and null clears it. */
 export function updateResourceInstance(
   context: WriteContext,
   input: { readonly params: InstanceParams; readonly body: ResourceInstanceUpdate },
 ): ResourceInstance {
   const instance = requireInstance(context.records, input.params.instance_id)
-  const { attributes } = input.body
-  const changed = changeInstance(
-    context,
-    instance,
-    attributes === undefined ? instance.attributes : (attributes ?? {}),
-  )
+  const changed = changeInstance(context, instance, updated(INSTANCE, instance, input.body))
   return presentResourceInstance(context, changed)
 }
 

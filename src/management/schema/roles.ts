@@ -202,7 +202,8 @@ function presentCommonFields({ scope }: Scoped, role: RoleRecord) {
   }
 }
 
-function presentEntry(entry: DerivationRecord) {
+/** A derivation with keys, as in responses, exports and requests. */
+export function presentEntry(entry: DerivationRecord) {
   return {
     role: entry.role,
     on_resource: entry.onType,

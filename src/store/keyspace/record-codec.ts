@@ -11,6 +11,7 @@ import { type DeclaredField, recordNames } from '#entities/entity.ts'
 import { assert } from '#model/assert.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
 import type { RecordKind, RecordOf, StoredRecord } from '#entities/records.ts'
+import { INSTANCE } from '#entities/resource-instance.ts'
 import { RESOURCE } from '#entities/resource.ts'
 import { ROLE } from '#entities/role.ts'
 import { TENANT } from '#entities/tenant.ts'
@@ -203,7 +204,7 @@ const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds', 'aboutIds'])
  * rename a member `__proto__`.
  */
 const JSON_FIELDS: ReadonlySet<string> = new Set([
-  ...[USER, TENANT, ROLE, RESOURCE]
+  ...[USER, TENANT, INSTANCE, ROLE, RESOURCE]
     .flatMap((fields): DeclaredField[] => Object.values(fields))
     .flatMap(({ record, isJson }) => (isJson ? [record] : [])),
   'attributes',

@@ -6,6 +6,8 @@ import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 import { GROUP_READ_ENTRIES_MAX } from '#model/limits.ts'
 import { TimeOrderedIds } from '#composition/process/time-ordered-ids.ts'
+import { recordFrom } from '#entities/entity.ts'
+import { USER } from '#entities/user.ts'
 import { RowLoader } from '#testing/processes/row-loader.ts'
 import { countedView, type ReadCounts } from '../../support/counted-view.ts'
 import { scope } from '../../support/environment-service.ts'
@@ -50,7 +52,7 @@ beforeAll(async () => {
   const tenantId = (await execute('getTenant', { params: { tenant_id: tenant } })).answer.id
   const loader = new RowLoader(ledger)
   const times = { createdAt: 0, updatedAt: 0 }
-  const profile = { email: null, firstName: null, lastName: null, attributes: {} }
+  const profile = recordFrom(USER, {})
   for (let number = 0; number < MEMBERS; number += 1) {
     const userId = newId()
     await loader.add({ kind: 'user', id: userId, key: `u${number}`, ...profile, ...times })

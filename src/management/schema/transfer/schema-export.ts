@@ -16,6 +16,7 @@ import type { GroupUse, RoleRecord, TypeRecord } from '#entities/records.ts'
 import type { CopyFilter } from '#model/wire/organization/environment.ts'
 import { RESOURCE, type ResourceReplace } from '#entities/resource.ts'
 import { type DerivationBlock, ROLE, type RoleBlock } from '#entities/role.ts'
+import { presentEntry } from '#management/schema/roles.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { type ExportedConditionSet, exportedRules, type ExportedRule, exportedSets } from './exported-sets.ts'
 import { type ExportedProxyConfig, exportedProxyConfigs } from './copied-proxy-configs.ts'
@@ -179,12 +180,7 @@ export function grantedToOf(
 ): DerivationBlock & { users_with_role: NonNullable<DerivationBlock['users_with_role']> } {
   return {
     when: { no_direct_roles_on_object: grantedTo.guarded },
-    users_with_role: grantedTo.entries.filter(isAsked).map(({ role, onType, relation, guarded }) => ({
-      role,
-      on_resource: onType,
-      linked_by_relation: relation,
-      when: { no_direct_roles_on_object: guarded },
-    })),
+    users_with_role: grantedTo.entries.filter(isAsked).map(presentEntry),
   }
 }
 
