@@ -4,14 +4,13 @@ import {
   AttributeFilters,
   AttributeMap,
   environmentPath,
+  identityFields,
   Name,
   optional,
   pagingQuery,
   Reference,
-  scopeFields,
   ShortKey,
   Text,
-  timeFields,
   Uuid,
 } from '#model/wire/building-blocks.ts'
 import { nullableField, requiredField, schemasOf } from './entity.ts'
@@ -30,10 +29,7 @@ export const ActionUpdate = Type.Object(schemasOf(ACTION, 'update'))
 export type ActionUpdate = Static<typeof ActionUpdate>
 
 const readFields = {
-  id: Uuid,
-  key: ShortKey,
-  ...scopeFields,
-  ...timeFields,
+  ...identityFields(ShortKey),
   ...schemasOf(ACTION, 'shown'),
   resource_id: Uuid,
 }

@@ -6,12 +6,11 @@
 import { Type, type Static } from 'typebox'
 import {
   environmentPath,
+  identityFields,
   pagingQuery,
   Reference,
-  scopeFields,
   ShortKey,
   Text,
-  timeFields,
   Uuid,
 } from '#model/wire/building-blocks.ts'
 import { nullableField, requiredField, schemasOf } from './entity.ts'
@@ -41,10 +40,7 @@ export const AttributeUpdate = Type.Object(schemasOf(ATTRIBUTE, 'update'))
 export type AttributeUpdate = Static<typeof AttributeUpdate>
 
 export const Attribute = Type.Object({
-  id: Uuid,
-  key: ShortKey,
-  ...scopeFields,
-  ...timeFields,
+  ...identityFields(ShortKey),
   ...schemasOf(ATTRIBUTE, 'shown'),
   resource_id: Uuid,
   resource_key: ShortKey,

@@ -10,15 +10,13 @@ import {
 import { FITS_NO_REQUEST, MAPPING_METHODS, readMappingUrl } from '#model/mapping-urls.ts'
 import {
   environmentPath,
+  identityFields,
   Name,
   nullable,
   optional,
   pagingQuery,
   Reference,
-  scopeFields,
   ShortKey,
-  timeFields,
-  Uuid,
 } from '#model/wire/building-blocks.ts'
 
 const MappingRuleUrl = mappingRuleUrl(readMappingUrl)
@@ -186,10 +184,7 @@ export type ProxyConfigUpdate = Static<typeof ProxyConfigUpdate>
 
 /** A proxy config without its secret. */
 export const ProxyConfig = Type.Object({
-  id: Uuid,
-  key: Type.String(),
-  ...scopeFields,
-  ...timeFields,
+  ...identityFields(Type.String()),
   name: Type.String(),
   auth_mechanism: AuthMechanism,
   mapping_rules: Type.Array(MappingRuleRead),

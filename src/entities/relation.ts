@@ -6,13 +6,12 @@ import { Type, type Static } from 'typebox'
 import {
   envelope,
   environmentPath,
+  identityFields,
   Name,
   pagingQuery,
   Reference,
-  scopeFields,
   ShortKey,
   Text,
-  timeFields,
   Uuid,
 } from '#model/wire/building-blocks.ts'
 import { nullableField, requiredField, schemasOf } from './entity.ts'
@@ -31,10 +30,7 @@ export const RelationCreate = Type.Object({
 export type RelationCreate = Static<typeof RelationCreate>
 
 export const Relation = Type.Object({
-  id: Uuid,
-  key: ShortKey,
-  ...scopeFields,
-  ...timeFields,
+  ...identityFields(ShortKey),
   ...schemasOf(RELATION, 'shown'),
   subject_resource: ShortKey,
   subject_resource_id: Uuid,

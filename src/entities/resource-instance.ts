@@ -7,15 +7,14 @@ import {
   DetailFlag,
   envelope,
   environmentPath,
+  identityFields,
   LongKey,
   nullable,
   optional,
   pagingQuery,
   Reference,
-  scopeFields,
   SearchText,
   ShortKey,
-  timeFields,
   TotalCountFlag,
   Uuid,
 } from '#model/wire/building-blocks.ts'
@@ -36,10 +35,7 @@ export const ResourceInstanceCreate = Type.Object({
 export type ResourceInstanceCreate = Static<typeof ResourceInstanceCreate>
 
 export const ResourceInstance = Type.Object({
-  id: Uuid,
-  key: LongKey,
-  ...scopeFields,
-  ...timeFields,
+  ...identityFields(LongKey),
   resource: ShortKey,
   resource_id: Uuid,
   tenant: ShortKey,

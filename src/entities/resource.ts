@@ -10,17 +10,16 @@ import {
   AttributeMap,
   envelope,
   environmentPath,
+  identityFields,
   Name,
   NULL_HINT,
   nullable,
   optional,
   pagingQuery,
   Reference,
-  scopeFields,
   SearchText,
   ShortKey,
   Text,
-  timeFields,
   TotalCountFlag,
   Uuid,
 } from '#model/wire/building-blocks.ts'
@@ -92,10 +91,7 @@ export type ResourceUpdate = Static<typeof ResourceUpdate>
 const { type_attributes, ...shown } = schemasOf(RESOURCE, 'shown')
 
 export const Resource = Type.Object({
-  id: Uuid,
-  key: ShortKey,
-  ...scopeFields,
-  ...timeFields,
+  ...identityFields(ShortKey),
   ...shown,
   actions: Type.Record(
     Type.String(),

@@ -6,16 +6,15 @@ import {
   AttributeMap,
   envelope,
   environmentPath,
+  identityFields,
   Name,
   NULL_HINT,
   optional,
   pagingQuery,
   Reference,
-  scopeFields,
   SearchText,
   ShortKey,
   Text,
-  timeFields,
   TotalCountFlag,
   Uuid,
 } from '#model/wire/building-blocks.ts'
@@ -120,10 +119,7 @@ export const BulkRolesDone = Type.Object({
 export type BulkRolesDone = Static<typeof BulkRolesDone>
 
 const roleReadFields = {
-  id: Uuid,
-  key: ShortKey,
-  ...scopeFields,
-  ...timeFields,
+  ...identityFields(ShortKey),
   ...schemasOf(ROLE, 'shown'),
 }
 

@@ -6,15 +6,14 @@ import {
   AttributeMap,
   envelope,
   environmentPath,
+  identityFields,
   Name,
   nullable,
   pagingQuery,
   Reference,
-  scopeFields,
   SearchText,
   ShortKey,
   Text,
-  timeFields,
   Timestamp,
   TotalCountFlag,
   Uuid,
@@ -32,10 +31,7 @@ export const TenantCreate = Type.Object({ key: ShortKey, ...schemasOf(TENANT, 'c
 export type TenantCreate = Static<typeof TenantCreate>
 
 export const Tenant = Type.Object({
-  id: Uuid,
-  key: ShortKey,
-  ...scopeFields,
-  ...timeFields,
+  ...identityFields(ShortKey),
   ...schemasOf(TENANT, 'shown'),
   last_action_at: Timestamp,
 })

@@ -7,17 +7,15 @@ import {
   endField,
   envelope,
   environmentPath,
+  identityFields,
   InstanceReference,
   LongKey,
   optional,
   pagingQuery,
   Reference,
-  scopeFields,
   SearchText,
   shownExpiry,
   Text,
-  timeFields,
-  Uuid,
 } from '#model/wire/building-blocks.ts'
 import { defaultedField, nullableField, schemasOf } from './entity.ts'
 
@@ -67,10 +65,7 @@ export const UserUpdate = Type.Object(schemasOf(USER, 'update'))
 export type UserUpdate = Static<typeof UserUpdate>
 
 export const User = Type.Object({
-  id: Uuid,
-  key: LongKey,
-  ...scopeFields,
-  ...timeFields,
+  ...identityFields(LongKey),
   ...schemasOf(USER, 'shown'),
   associated_tenants: Type.Array(
     Type.Object({

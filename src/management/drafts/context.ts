@@ -47,6 +47,11 @@ export interface SealingContext extends WriteContext {
   seal(ownerId: string, secret: string): Uint8Array | null
 }
 
+/** Id, key and times of a new record. */
+export function newIdentity(context: OperationContext, key: string) {
+  return { id: context.newId(), key, createdAt: context.now, updatedAt: context.now }
+}
+
 /** The scope in the form of management responses. */
 export function presentScope(scope: EnvironmentScope) {
   return {

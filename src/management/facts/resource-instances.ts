@@ -1,6 +1,6 @@
 /** Resource instances (native.md B.9): created explicitly, or implicitly by facts that name them. */
 import { type RecordFields, recordFrom, updated } from '#entities/entity.ts'
-import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { newIdentity, type ReadContext, type WriteContext } from '#management/drafts/context.ts'
 import { locateInstanceOf, requireInstance, requireTenant, requireType } from '#management/drafts/lookups.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { dependantsOf, removeDependants } from '#management/drafts/removal.ts'
@@ -38,14 +38,11 @@ export function addInstance(context: WriteContext, instance: NewInstance): Insta
   const { type, key, tenant } = instance
   const record: InstanceRecord = {
     kind: 'instance',
-    id: context.newId(),
+    ...newIdentity(context, key),
     typeId: type.id,
-    key,
     tenantId: tenant.id,
     ...(instance.fields ?? recordFrom(INSTANCE, {})),
     isGroup: instance.isGroup ?? false,
-    createdAt: context.now,
-    updatedAt: context.now,
   }
   putInstance(context, record, tenant)
   return record

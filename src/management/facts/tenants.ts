@@ -1,6 +1,7 @@
 /** Operations on tenants (native.md B.6). */
 import { presented, recordFrom, searchedTexts, updated } from '#entities/entity.ts'
 import {
+  newIdentity,
   presentIdentity,
   presentInstant,
   type ReadContext,
@@ -39,11 +40,8 @@ export function addTenant(context: WriteContext, body: TenantCreate): TenantReco
   }
   const tenant: TenantRecord = {
     kind: 'tenant',
-    id: context.newId(),
-    key: body.key,
+    ...newIdentity(context, body.key),
     ...recordFrom(TENANT, body),
-    createdAt: context.now,
-    updatedAt: context.now,
   }
   putTenant(context, tenant)
   return tenant

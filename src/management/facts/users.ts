@@ -2,7 +2,7 @@
  * Users (native.md B.7). A user belongs to the environment. Role assignments determine the user's permissions
  * in a tenant.
  */
-import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
+import { newIdentity, type ReadContext, type WriteContext } from '#management/drafts/context.ts'
 import { Created } from '#management/operations/answer-marks.ts'
 import { requireUser } from '#management/drafts/lookups.ts'
 import { dependantsOf, removeDependants } from '#management/drafts/removal.ts'
@@ -55,11 +55,8 @@ export function checkAssignments(
 export function addUser(context: WriteContext, body: UserCreate): UserRecord {
   const user: UserRecord = {
     kind: 'user',
-    id: context.newId(),
-    key: body.key,
+    ...newIdentity(context, body.key),
     ...recordFrom(USER, body),
-    createdAt: context.now,
-    updatedAt: context.now,
   }
   context.records.put(user, userChange(user))
   return user

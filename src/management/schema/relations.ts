@@ -1,6 +1,7 @@
 /** Relations: defined on the object type, with the type of their subjects (native.md B.4, C.1). */
 import { presented, type RecordFields } from '#entities/entity.ts'
 import {
+  newIdentity,
   presentIdentity,
   type ReadContext,
   type Scoped,
@@ -22,16 +23,13 @@ interface NewRelation extends RecordFields<typeof RELATION> {
 export function addRelation(context: WriteContext, relation: NewRelation): RelationRecord {
   const record: RelationRecord = {
     kind: 'relation',
-    id: context.newId(),
+    ...newIdentity(context, relation.key),
     typeId: relation.objectType.id,
-    key: relation.key,
     name: relation.name,
     description: relation.description,
     subjectTypeId: relation.subjectType.id,
     groupUse: relation.groupUse,
     retiring: false,
-    createdAt: context.now,
-    updatedAt: context.now,
   }
   // This causes a conflict with a concurrent removal of either type, which then runs again.
   context.records.touch(relation.objectType)

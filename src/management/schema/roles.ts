@@ -1,6 +1,7 @@
 /** Creates, replaces and updates resource roles (native.md B.4) and tenant roles (native.md B.5). */
 import { presented, recordFrom, updated } from '#entities/entity.ts'
 import {
+  newIdentity,
   presentIdentity,
   type ReadContext,
   type Scoped,
@@ -59,15 +60,12 @@ export function addRole(
 ): RoleRecord {
   const role: RoleRecord = {
     kind: 'role',
-    id: context.newId(),
+    ...newIdentity(context, key),
     typeId: type?.id ?? null,
-    key,
     ...recordFrom(ROLE, block),
     permissions: resolvePermissions(context.records, type, block.permissions ?? []),
     extends: [],
     grantedTo: { id: context.newId(), guarded: false, entries: [] },
-    createdAt: context.now,
-    updatedAt: context.now,
   }
   // This causes a conflict with a concurrent removal of the type, which then runs again.
   if (type !== null) context.records.touch(type)

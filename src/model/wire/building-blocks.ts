@@ -206,6 +206,11 @@ export const scopeFields = {
 
 export const timeFields = { created_at: Timestamp, updated_at: Timestamp }
 
+/** Members of every management response about an entity with a key. */
+export function identityFields<Key extends TSchema>(key: Key) {
+  return { id: Uuid, key, ...scopeFields, ...timeFields }
+}
+
 /** Path parameters of every management route of an environment. */
 export const environmentPath = { proj_id: Reference, env_id: Reference }
 
