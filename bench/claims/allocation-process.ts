@@ -7,6 +7,7 @@ import { ask } from '#testing/data/dataset.ts'
 import { Drive } from '../data/drive.ts'
 import { packed } from '#testing/engines/packed.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const [mode, checks] = [process.argv[2], Number(process.argv[3])]
 const BATCH = 1_000
@@ -32,7 +33,8 @@ function checkSingly(): void {
 
 function checkSinglyFromBytes(): void {
   for (let pass = 0; pass < checks / BATCH; pass++) {
-    for (let i = 0; i < bodies.length; i++) if (reader.evaluateFirst(bodies[i]!)) count.allowed += 1
+    for (let i = 0; i < bodies.length; i++)
+      if (reader.evaluateWithin(bodies[i]!, Infinity)) count.allowed += 1
   }
 }
 
@@ -42,7 +44,7 @@ function checkSinglyFromBytes(): void {
  */
 function checkStaged(): void {
   for (let pass = 0; pass < checks / BATCH; pass++) {
-    const answers = reader.evaluateAll(questions)
+    const answers = evaluateAll(reader, questions)
     for (let i = 0; i < answers.length; i++) if (answers[i]!) count.allowed += 1
   }
 }

@@ -24,6 +24,7 @@ import { MemoizedOracle } from '#testing/oracle/memoized-oracle.ts'
 import { Padding, PADDINGS, type PaddingKind } from './inert-edges.ts'
 import { histories, type History, type HistorySize } from '#testing/oracle/random-history.ts'
 import { MANY_ROLES, SHORT_AND_LONG_KEYS, USUAL } from '#testing/oracle/random-model.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 /** Number of histories of each kind. */
 export interface DifferentialSize {
@@ -108,7 +109,7 @@ export class Differential {
       if (edges > 0) this.#count(`${padding!.name}: ${edges}`, queries.length)
       const features = new Features(standing)
       if (putsAgain(changes)) this.#count('something removed and put again in one commit', queries.length)
-      const batch = engine.evaluateAll(queries)
+      const batch = evaluateAll(engine, queries)
       for (const [index, query] of queries.entries()) {
         const right = moment.evaluate(query)
         expectSame(query, right, {

@@ -14,6 +14,7 @@ import { atMost, publish, round } from '../lib/measure.ts'
 import { msgpackBytes, OWNER_BYTES } from '../lib/msgpack-bytes.ts'
 import { type Loaded, loadBare } from './loading.ts'
 import { BATCH } from './questions.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const users = Number(process.argv[2] ?? 1_000_000)
 const ASKED = 100_000
@@ -82,7 +83,7 @@ for (let from = 0; from < ASKED; from += BATCH) {
   const queries = asked.map((user): Query => {
     return { user: `user-${user}`, action: 'read', type: 'document', key: null, tenant: null }
   })
-  const together = full.reader.evaluateAll(queries)
+  const together = evaluateAll(full.reader, queries)
   for (const [index, query] of queries.entries()) {
     const right = isRight(profileOf(asked[index]!))
     if (together[index] !== right || full.reader.evaluate(query) !== right) wrong++

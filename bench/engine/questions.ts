@@ -1,12 +1,12 @@
 /** Creates checks whose decisions are confirmed by plain Maps, and evaluates them in passes. */
+import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
-export interface Evaluator {
-  evaluate(query: Query): boolean
-  evaluateAll(queries: readonly Query[]): boolean[]
-}
+/** An engine, or plain Maps. */
+export type Evaluator = Pick<DecisionEngine, 'evaluate' | 'evaluateAll'>
 
 export const BATCH = 1_000
 
@@ -50,7 +50,7 @@ export function timeStaged(engine: Evaluator, queries: readonly Query[]): number
   for (let from = 0; from < queries.length; from += BATCH) batches.push(queries.slice(from, from + BATCH))
   let answers = 0
   const start = performance.now()
-  for (const batch of batches) answers += engine.evaluateAll(batch).length
+  for (const batch of batches) answers += evaluateAll(engine, batch).length
   const elapsed = performance.now() - start
   if (answers !== queries.length) throw new Error('every question is answered')
   return (elapsed * 1e6) / queries.length
@@ -58,7 +58,7 @@ export function timeStaged(engine: Evaluator, queries: readonly Query[]): number
 
 /** Evaluates each check alone and in a batch. Throws if the engines disagree. */
 export function verifyAnswers(engine: Evaluator, baseline: Evaluator, queries: readonly Query[]): void {
-  const together = engine.evaluateAll(queries)
+  const together = evaluateAll(engine, queries)
   for (const [index, query] of queries.entries()) {
     const right = baseline.evaluate(query)
     if (engine.evaluate(query) !== right || together[index] !== right) {

@@ -24,6 +24,7 @@ import { Drive } from '../data/drive.ts'
 import { Random } from '#testing/data/random.ts'
 import { median } from '../lib/measure.ts'
 import { BATCH, fresh } from './questions.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const QUESTIONS_A_ROUND = 20_000
 const PARTS = 4
@@ -96,14 +97,14 @@ const KINDS: Record<string, (runner: Runner, queries: readonly Query[], changes:
   staged: ({ reader }, queries) => {
     const batches = inBatches(queries)
     const ns = processorNs(() => {
-      for (const batch of batches) reader.evaluateAll(batch)
+      for (const batch of batches) evaluateAll(reader, batch)
     })
     return ns / queries.length
   },
   packed: ({ reader, pack }, queries) => {
     const batches = inBatches(queries).map(batch => pack(batch)!)
     const ns = processorNs(() => {
-      for (const batch of batches) reader.evaluatePacked(batch)
+      for (const batch of batches) reader.evaluateAll(batch)
     })
     return ns / queries.length
   },
@@ -131,9 +132,9 @@ function someChanges(): Change[] {
 }
 
 function compare(runners: readonly Runner[], queries: readonly Query[]): void {
-  const right = runners[0]!.reader.evaluateAll(queries)
+  const right = evaluateAll(runners[0]!.reader, queries)
   for (const { name, reader, pack } of runners) {
-    const packed = reader.evaluatePacked(pack(queries)!)
+    const packed = reader.evaluateAll(pack(queries)!)
     for (const [index, query] of queries.entries()) {
       if (reader.evaluate(query) === right[index] && (packed[index] === 1) === right[index]) continue
       throw new Error(`${name} answers otherwise: ${JSON.stringify(query)}`)

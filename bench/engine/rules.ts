@@ -24,6 +24,7 @@ import { msgpackBytes, OWNER_BYTES } from '../lib/msgpack-bytes.ts'
 import { loadShared } from './loading.ts'
 import { BATCH, fresh } from './questions.ts'
 import { ruledQuestions, withoutRules } from './ruled-questions.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const QUESTIONS_A_ROUND = 20_000
 const PARTS = 4
@@ -51,14 +52,14 @@ const WAYS: Readonly<Record<string, Ask>> = {
   staged: (reader, queries) => {
     const batches = inBatches(queries)
     const ns = processorNs(() => {
-      for (const batch of batches) reader.evaluateAll(batch)
+      for (const batch of batches) evaluateAll(reader, batch)
     })
     return ns / queries.length
   },
   packed: (reader, queries) => {
     const batches = inBatches(queries).map(batch => packQueries(batch)!)
     const ns = processorNs(() => {
-      for (const batch of batches) reader.evaluatePacked(batch)
+      for (const batch of batches) reader.evaluateAll(batch)
     })
     return ns / queries.length
   },
@@ -95,8 +96,8 @@ function verify(
   queries: readonly Query[],
   right: (query: Query) => boolean,
 ): void {
-  const together = reader.evaluateAll(queries)
-  const packed = reader.evaluatePacked(packQueries(queries)!)
+  const together = evaluateAll(reader, queries)
+  const packed = reader.evaluateAll(packQueries(queries)!)
   for (const [index, query] of queries.entries()) {
     const expected = right(query)
     const answers = [reader.evaluate(query), together[index], packed[index] === 1]

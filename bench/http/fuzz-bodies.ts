@@ -42,24 +42,24 @@ const subjectTypes = new Set(['user', 'identity'])
 const ofBatches = (isStrict: boolean): Kind => {
   const ordinary = new OrdinaryBatches(isStrict)
   return () => {
-    const reader = new BatchReader({ checksMax: CHECKS_MAX, subjectTypes, isStrict })
+    const reader = new BatchReader({ checksMax: CHECKS_MAX, subjectTypes, isStrict, now: Date.now })
     return () => judgeBatch(reader, ordinary, batches.next())
   }
 }
 const ofEvaluations = (isStrict: boolean): Kind => {
   const ordinary = new OrdinaryEvaluations(isStrict)
   return () => {
-    const reader = new SingleReader(evaluationDialect({ subjectTypes, isStrict }))
+    const reader = new SingleReader(evaluationDialect({ subjectTypes, isStrict }), Date.now)
     return () => judgeEvaluation(reader, ordinary, evaluations.nextEvaluation())
   }
 }
 const kinds: Record<string, Kind> = {
   bulks: () => {
-    const reader = new BulkReader(CHECKS_MAX)
+    const reader = new BulkReader(CHECKS_MAX, Date.now)
     return () => judge(reader, bulks.next())
   },
   singles: () => {
-    const reader = new SingleReader(NATIVE)
+    const reader = new SingleReader(NATIVE, Date.now)
     return () => judgeSingle(reader, singles.nextSingle())
   },
   batches: ofBatches(false),

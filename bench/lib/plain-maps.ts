@@ -4,6 +4,7 @@
  */
 import type { AssignmentChange, Change, InstanceKey, RolePut, TupleChange } from '#model/change.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
+import type { Question, Verdicts } from '#model/question.ts'
 
 interface Instance {
   readonly type: string
@@ -42,8 +43,10 @@ export class PlainMaps {
     return instance !== undefined && this.#reaches(held, instance, this.#rolesGranting(type, type, action))
   }
 
-  evaluateAll(queries: readonly Query[]): boolean[] {
-    return queries.map(query => this.evaluate(query))
+  evaluateAll(question: Question): Verdicts {
+    return Uint8Array.from({ length: question.count }, (_, index) =>
+      Number(this.evaluate(question.query(index))),
+    )
   }
 
   /**

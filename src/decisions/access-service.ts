@@ -6,7 +6,7 @@
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { FailsafeQueryContext } from '#model/failsafe-query-context.ts'
-import type { PackedQueries } from '#model/packed-queries.ts'
+import { TextQuestion, type Verdicts } from '#model/question.ts'
 import type {
   Decision,
   EvaluationRequest,
@@ -15,7 +15,7 @@ import type {
 } from '#model/wire/decisions/access.ts'
 import { attributesOf, type Defaults, defaultsOf, withDefaults } from '#decisions/dialects/access-defaults.ts'
 import { queryOf } from '#decisions/dialects/access-mapping.ts'
-import type { WaitingClient } from '#model/caller.ts'
+import type { AskingClient, WaitingClient } from '#model/caller.ts'
 import type { DecisionService } from './decision-service.ts'
 import { AccessQueryContext } from '#decisions/questions/request-attributes.ts'
 
@@ -32,21 +32,20 @@ export interface AccessOptions {
  */
 const STAGE_ITEMS = 64
 
+type Client = WaitingClient & AskingClient
+
 interface Evaluations {
   readonly evaluations: Decision[]
 }
 
 /** Outcome of reading an item: a decision that needs no evaluation, or the index of the query to evaluate. */
-type Outcome = Decision | { readonly query: number; readonly queryContext: FailsafeQueryContext | null }
+type Outcome = Decision | { readonly query: number; readonly queryContext: FailsafeQueryContext }
 
-/**
- * Data needed to read the items: the defaults that they inherit and, if conditions can read it, the time of
- * the request.
- */
+/** Data needed to read the items: the defaults that they inherit, and the time of the request. */
 interface Reading {
   readonly batch: EvaluationsRequest
   readonly defaults: Defaults
-  readonly readAt: number | null
+  readonly readAt: number
 }
 
 interface ReadItems {
@@ -67,30 +66,13 @@ export class AccessService {
   evaluate(
     environmentId: string,
     evaluation: EvaluationRequest,
-    waiting: WaitingClient,
+    client: Client,
   ): Decision | Promise<Decision> {
     if (!this.isUserType(evaluation.subject.type)) return { decision: false }
-    const readAt = this.#decisions.readAt(environmentId)
-    const queryContext = readAt === null ? null : new AccessQueryContext(evaluation, readAt)
-    const decided = this.#decisions.evaluate(environmentId, queryOf(evaluation, queryContext), waiting)
-    return decided instanceof Promise ? decided.then(decision => ({ decision })) : { decision: decided }
-  }
-
-  /** Returns the time of the request for conditions, see `DecisionService.readAt`. */
-  readAt(environmentId: string): number | null {
-    return this.#decisions.readAt(environmentId)
-  }
-
-  /**
-   * Like `evaluate`, for the first query of several packed queries. The type of its subject must be a user
-   * type.
-   */
-  evaluateFirst(
-    environmentId: string,
-    packed: PackedQueries,
-    waiting: WaitingClient,
-  ): boolean | Promise<boolean> {
-    return this.#decisions.evaluateFirst(environmentId, packed, waiting)
+    const queryContext = new AccessQueryContext(evaluation, this.#decisions.now())
+    const question = TextQuestion.single(queryOf(evaluation, queryContext))
+    const decided = this.#decisions.evaluate(environmentId, question, client)
+    return decided instanceof Promise ? decided.then(decisionOf) : decisionOf(decided)
   }
 
   /** Returns whether subjects of this type are users. The model does not know subjects of other types. */
@@ -105,44 +87,30 @@ export class AccessService {
   evaluateBatch(
     environmentId: string,
     batch: EvaluationsRequest,
-    waiting: WaitingClient,
+    client: Client,
   ): Decision | Evaluations | Promise<Decision | Evaluations> {
     const items = batch.evaluations ?? []
-    if (items.length === 0) return this.evaluate(environmentId, this.#options.readEvaluation(batch), waiting)
+    if (items.length === 0) return this.evaluate(environmentId, this.#options.readEvaluation(batch), client)
     this.#decisions.requireBulkSize(items.length)
     const semantic = batch.options?.evaluations_semantic ?? 'execute_all'
-    const reading = { batch, defaults: defaultsOf(batch), readAt: this.#decisions.readAt(environmentId) }
-    if (semantic === 'execute_all') return this.#answerAll(environmentId, this.#read(items, reading), waiting)
-    return this.#answerUntilStop(environmentId, items, { reading, semantic, waiting })
+    const reading = { batch, defaults: defaultsOf(batch), readAt: this.#decisions.now() }
+    if (semantic === 'execute_all') return this.#answerAll(environmentId, this.#read(items, reading), client)
+    return this.#answerUntilStop(environmentId, items, { reading, semantic, client })
   }
 
   async #answerUntilStop(
     environmentId: string,
     items: readonly unknown[],
-    {
-      reading,
-      semantic,
-      waiting,
-    }: { reading: Reading; semantic: EvaluationSemantic; waiting: WaitingClient },
+    { reading, semantic, client }: { reading: Reading; semantic: EvaluationSemantic; client: Client },
   ): Promise<Evaluations> {
     const evaluations: Decision[] = []
-    const onDecided = this.#decisions.answered()
     for (let start = 0; start < items.length; start += STAGE_ITEMS) {
       const stage = this.#read(items.slice(start, start + STAGE_ITEMS), reading)
-      const answered = await this.#answerStage(environmentId, stage, { semantic, waiting, onDecided })
+      const answered = await this.#answerStage(environmentId, stage, semantic, client)
       for (const decision of answered) evaluations.push(decision)
       if (stops(semantic, answered.at(-1)!)) break
     }
     return { evaluations }
-  }
-
-  /** Evaluates a packed batch. All its items are valid, and all of them need a result. */
-  evaluatePacked(
-    environmentId: string,
-    packed: PackedQueries,
-    waiting: WaitingClient,
-  ): ReturnType<DecisionService['evaluatePacked']> {
-    return this.#decisions.evaluatePacked(environmentId, packed, waiting)
   }
 
   #read(items: readonly unknown[], { batch, defaults, readAt }: Reading): ReadItems {
@@ -151,10 +119,9 @@ export class AccessService {
       try {
         const evaluation = this.#options.readEvaluation(withDefaults(item, defaults))
         if (!this.isUserType(evaluation.subject.type)) return { decision: false }
-        const queryContext =
-          readAt === null
-            ? null
-            : new FailsafeQueryContext(new AccessQueryContext(attributesOf(item, batch), readAt))
+        const queryContext = new FailsafeQueryContext(
+          new AccessQueryContext(attributesOf(item, batch), readAt),
+        )
         return { query: queries.push(queryOf(evaluation, queryContext)) - 1, queryContext }
       } catch (error) {
         if (!(error instanceof AuthzError)) throw error
@@ -167,9 +134,9 @@ export class AccessService {
   #answerAll(
     environmentId: string,
     { queries, outcomes }: ReadItems,
-    waiting: WaitingClient,
+    client: Client,
   ): Evaluations | Promise<Evaluations> {
-    const decided = this.#decisions.evaluateBulk(environmentId, queries, waiting)
+    const decided = this.#decisions.evaluate(environmentId, new TextQuestion(queries), client)
     if (decided instanceof Promise)
       return decided.then(verdicts => ({ evaluations: decisionsOf(outcomes, verdicts) }))
     return { evaluations: decisionsOf(outcomes, decided) }
@@ -182,30 +149,31 @@ export class AccessService {
   async #answerStage(
     environmentId: string,
     { queries, outcomes }: ReadItems,
-    {
-      semantic,
-      waiting,
-      onDecided,
-    }: {
-      readonly semantic: EvaluationSemantic
-      readonly waiting: WaitingClient
-      readonly onDecided: ReturnType<DecisionService['answered']>
-    },
+    semantic: EvaluationSemantic,
+    client: Client,
   ): Promise<Decision[]> {
-    const decided = await this.#decisions.decideAhead(environmentId, queries, waiting)
-    const decisions = decisionsOf(outcomes, decided)
-    const stop = decisions.findIndex(decision => stops(semantic, decision))
-    const answered = stop < 0 ? decisions : decisions.slice(0, stop + 1)
-    const asked = outcomes.slice(0, answered.length).filter(outcome => 'query' in outcome).length
-    onDecided(environmentId, queries.slice(0, asked), Array.from(decided).slice(0, asked))
-    return answered
+    const answeredOf = (decided: Verdicts): Decision[] => {
+      const decisions = decisionsOf(outcomes, decided)
+      const stop = decisions.findIndex(decision => stops(semantic, decision))
+      return stop < 0 ? decisions : decisions.slice(0, stop + 1)
+    }
+    const countReturned = (decided: Verdicts): number => {
+      const answered = outcomes.slice(0, answeredOf(decided).length)
+      return answered.filter(outcome => 'query' in outcome).length
+    }
+    const question = new TextQuestion(queries)
+    return answeredOf(await this.#decisions.evaluate(environmentId, question, client, countReturned))
   }
 }
 
-function decisionsOf(outcomes: readonly Outcome[], decided: ArrayLike<boolean | number>): Decision[] {
+function decisionOf(verdicts: Verdicts): Decision {
+  return { decision: verdicts[0] === 1 }
+}
+
+function decisionsOf(outcomes: readonly Outcome[], decided: Verdicts): Decision[] {
   return outcomes.map(outcome => {
     if (!('query' in outcome)) return outcome
-    const failure = outcome.queryContext?.failure
+    const { failure } = outcome.queryContext
     return failure ? failed(failure) : { decision: Boolean(decided[outcome.query]) }
   })
 }

@@ -7,12 +7,14 @@ import type { RuleDetail } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXPLAIN_LENGTH_MAX, EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { PackedQueries, packQueries } from '#model/packed-queries.ts'
+import { packQueries } from '#model/packed-queries.ts'
+import { type Question, TextQuestion, type Verdicts } from '#model/question.ts'
 import type { ExplainedDecision } from '#decisions/rules/decision-debug.ts'
 import type { DecisionPool, SearchJob, SlicedAnswer, SlicedJob, SlicedKind } from './decision-pool.ts'
-import type { CancelableClient, WaitingClient } from '#model/caller.ts'
+import type { AskingClient, CancelableClient, WaitingClient } from '#model/caller.ts'
+import { countsOf, type DecisionObserver } from './decision-observer.ts'
 import { LongDecisions } from './long-decisions.ts'
-import { type DecideElsewhere, type Deciding, RuledBulk, STEPS_AT_ONCE } from '#decisions/rules/ruled-bulk.ts'
+import { type Deciding, RuledBulk, STEPS_AT_ONCE } from '#decisions/rules/ruled-bulk.ts'
 import { searchWith } from './search-job.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
 import { readWith } from './sliced-job.ts'
@@ -25,6 +27,9 @@ import type { ExplainedDecisions } from '#decisions/rules/explained-decisions.ts
  * in one step.
  */
 const EXPLAINED_AT_ONCE = 64
+/** Verdicts of a single check: deny and allow. Constant, so that a decision allocates nothing. */
+const VERDICTS: readonly [Verdicts, Verdicts] = [Uint8Array.of(0), Uint8Array.of(1)]
+
 /** Source of the engines of a thread. */
 export interface EngineSource {
   /**
@@ -32,39 +37,6 @@ export interface EngineSource {
    * state of the engine is too old for decisions, and `ENVIRONMENT_CLOSED` if the environment has no engine.
    */
   engine(environmentId: string): DecisionEngine | null
-  /**
-   * Returns whether the environment has rules. Returns false if the environment has no engine. It is called
-   * for each request and therefore checks nothing else, such as staleness.
-   */
-  hasRules(environmentId: string): boolean
-}
-
-/**
- * Observes every decision, synchronously and on the thread that made the decision. Its methods must not
- * throw.
- */
-export interface DecisionObserver {
-  /** Called with a single decision. If `asked` is packed, the decision is on its first query. */
-  decided(isAllowed: boolean, environmentId: string, asked: Query | PackedQueries): void
-  /** Called with the decisions of a bulk or batch, in the order of its queries. */
-  decidedAll(
-    decisions: ArrayLike<boolean | number>,
-    environmentId: string,
-    asked: readonly Query[] | PackedQueries,
-  ): void
-  /**
-   * Returns a function like `decidedAll` that still belongs to the current request when it is called later,
-   * in another iteration of the event loop.
-   */
-  later(): (decisions: ArrayLike<boolean | number>, environmentId: string, asked: readonly Query[]) => void
-  /**
-   * Announces queries of the current request that will be decided later, because their bytes might have been
-   * reused by then. Returns the function to call with the decisions.
-   */
-  asked(
-    environmentId: string,
-    asked: Query | readonly Query[] | PackedQueries,
-  ): (decisions: ArrayLike<boolean | number>) => void
 }
 
 export class DecisionService {
@@ -79,7 +51,8 @@ export class DecisionService {
   readonly #ruledBulks: Admission
   /** Null if there is no pool. */
   readonly #longDecisions: LongDecisions | null
-  readonly #now: () => number
+  /** Returns the time of a request for conditions, in milliseconds since 1970. */
+  readonly now: () => number
 
   /**
    * `pool` runs expensive work; if it is null, this thread does all work. `sliced` divides the time of this
@@ -95,7 +68,7 @@ export class DecisionService {
       readonly now: () => number
     },
   ) {
-    this.#now = parts.now
+    this.now = parts.now
     this.#sliced = parts.sliced
     this.#engines = engines
     this.#bulkChecksMax = limits.bulkChecksMax
@@ -110,71 +83,86 @@ export class DecisionService {
   }
 
   /**
-   * Returns the time of the request for conditions. Returns null if the environment has no rules or no
-   * engine. In that case, no condition reads the time, the attributes or the context of its queries.
+   * Decides a question and passes the decisions to the observer. Unknown names give 0. The bytes of the
+   * question can be reused as soon as the method returns. `countReturned` returns how many of the decisions,
+   * from the first on, the response contains; by default, all of them. Only these are observed.
+   *
+   * Returns a promise if the pool decides the question, or if rules take long or have used up the quota of
+   * the environment. Throws `LIMIT_EXCEEDED` if the question has more checks than configured, and `NOT_READY`
+   * while the environment is not loaded. The promise rejects with `OVERLOADED` if the queues are full or the
+   * client disconnects.
    */
-  readAt(environmentId: string): number | null {
-    return this.#engines.hasRules(environmentId) ? this.#now() : null
-  }
-
-  /**
-   * Decides a single query. Unknown names give false. Throws `NOT_READY` while the environment is not loaded.
-   * Returns a promise only if conditions take long, or if the rules of the environment have used up their
-   * quota in this event-loop iteration.
-   */
-  evaluate(environmentId: string, query: Query, waiting: WaitingClient): boolean | Promise<boolean> {
-    if (query.queryContext !== undefined) return this.#evaluateRuledOne(environmentId, query, waiting)
-    const isAllowed = this.engine(environmentId).evaluate(query)
-    this.#observer?.decided(isAllowed, environmentId, query)
-    return isAllowed
-  }
-
-  /** Like `evaluate`, for the first query of several packed queries. */
-  evaluateFirst(
+  evaluate(
     environmentId: string,
-    packed: PackedQueries,
-    waiting: WaitingClient,
-  ): boolean | Promise<boolean> {
-    if (packed.readAt !== null) return this.#evaluateRuledOne(environmentId, packed, waiting)
-    const isAllowed = this.engine(environmentId).evaluateFirst(packed)
-    this.#observer?.decided(isAllowed, environmentId, packed)
-    return isAllowed
-  }
-
-  /**
-   * Decides one query of an environment with rules: immediately, or after other queries of this thread that
-   * are in progress.
-   */
-  #evaluateRuledOne(
-    environmentId: string,
-    asked: Query | PackedQueries,
-    waiting: WaitingClient,
-  ): boolean | Promise<boolean> {
-    const { budget } = this.#sliced
-    let isLong = false
-    if (this.#hasTime(environmentId)) {
-      const engine = this.engine(environmentId)
-      const from = budget.elapsedMs()
-      try {
-        const isAllowed = engine.evaluateWithin(asked, this.#stepsAtOnce(environmentId))
-        isLong = isAllowed === null
-        if (isAllowed !== null) {
-          this.#observer?.decided(isAllowed, environmentId, asked)
-          return isAllowed
-        }
-      } finally {
-        budget.spend(environmentId, budget.elapsedMs() - from)
-      }
+    question: Question,
+    client: WaitingClient & AskingClient,
+    countReturned?: (verdicts: Verdicts) => number,
+  ): Verdicts | Promise<Verdicts> {
+    this.requireBulkSize(question.count)
+    const decided = this.#decide(environmentId, question, client)
+    const observer = this.#observer
+    if (observer === null || question.count === 0) return decided
+    if (decided instanceof Promise || countReturned !== undefined) {
+      return this.#observed(decided, question, environmentId, client, countReturned)
     }
-    const decided = this.#observer?.asked(environmentId, asked)
-    const bulk = new RuledBulk(asked instanceof PackedQueries ? asked : [asked], isLong)
-    bulk.detach()
-    const check = (): unknown => this.engine(environmentId)
-    const work = bulk.decideWith(() => this.engine(environmentId), this.#elsewhere(environmentId, waiting))
-    return this.#sliced.run(environmentId, { work, waiting, check }).then(verdicts => {
-      decided?.(verdicts)
-      return verdicts[0] === 1
-    })
+    observer.decided(decided, question, environmentId, client)
+    return decided
+  }
+
+  /** This is a separate function because closures would make each call of `evaluate` allocate memory. */
+  #observed(
+    decided: Verdicts | Promise<Verdicts>,
+    question: Question,
+    environmentId: string,
+    client: AskingClient,
+    countReturned?: (verdicts: Verdicts) => number,
+  ): Verdicts | Promise<Verdicts> {
+    const observer = this.#observer!
+    const kept = observer.readsChecks ? question.detached() : countsOf(question)
+    const observe = (verdicts: Verdicts): Verdicts => {
+      const returned = countReturned ? verdicts.subarray(0, countReturned(verdicts)) : verdicts
+      if (returned.length > 0) observer.decided(returned, kept, environmentId, client)
+      return verdicts
+    }
+    return decided instanceof Promise ? decided.then(observe) : observe(decided)
+  }
+
+  /**
+   * Composes the decisions on a question, in one of three ways: at once, in slices on this thread, or in the
+   * pool. This is the place for decisions that depend on several checks, such as those of a user who acts for
+   * other users. A decision on one check, including rules that deny, is made by the engine.
+   */
+  #decide(environmentId: string, question: Question, waiting: WaitingClient): Verdicts | Promise<Verdicts> {
+    const engine = this.engine(environmentId)
+    if (engine.hasRules()) {
+      const hasTime = question.isSingle && this.#hasTime(environmentId)
+      const verdict = hasTime ? this.#decideWithinSlice(environmentId, engine, question) : null
+      return verdict ?? this.#decideInSlices(environmentId, question, waiting, hasTime)
+    }
+    if (question.isSingle) {
+      // If the environment has just got its first rules, they can need more time.
+      const isAllowed = engine.evaluateWithin(question, Infinity)
+      return isAllowed === null
+        ? this.#decideInSlices(environmentId, question, waiting)
+        : verdictOf(isAllowed)
+    }
+    if (this.#pool !== null && question.count >= this.#pool.pooledChecksMin) {
+      const packed = question instanceof TextQuestion ? packQueries(question.checks) : question
+      if (packed !== null) return this.#pool.evaluate(environmentId, packed, waiting)
+    }
+    return engine.evaluateAll(question)
+  }
+
+  /** Decides one check of an environment with rules. Returns null if the check takes long. */
+  #decideWithinSlice(environmentId: string, engine: DecisionEngine, question: Question): Verdicts | null {
+    const { budget } = this.#sliced
+    const from = budget.elapsedMs()
+    try {
+      const isAllowed = engine.evaluateWithin(question, this.#stepsAtOnce(environmentId))
+      return isAllowed === null ? null : verdictOf(isAllowed)
+    } finally {
+      budget.spend(environmentId, budget.elapsedMs() - from)
+    }
   }
 
   /**
@@ -186,94 +174,27 @@ export class DecisionService {
   }
 
   /**
-   * Decides several queries; the decisions are in the order of the queries, see `DecisionEngine.evaluateAll`.
-   * Throws `LIMIT_EXCEEDED` if there are more queries than configured. If there are many queries and a pool
-   * exists, the pool decides them, and the method returns a promise, as for packed queries. The promise
-   * rejects with `OVERLOADED` in the same cases. Queries that cannot be packed are decided on this thread,
-   * and so are queries of an environment with rules. If the latter take long, they are decided between other
-   * requests.
+   * Decides a question in slices between other requests. The first slice of a list runs immediately if this
+   * thread has time for the environment. Checks that take long are sent to the pool. `isLong` states that the
+   * first check is known to take long.
    */
-  evaluateBulk(
+  #decideInSlices(
     environmentId: string,
-    queries: readonly Query[],
+    question: Question,
     waiting: WaitingClient,
-  ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
-    this.requireBulkSize(queries.length)
-    const isRuled = queries[0]?.queryContext !== undefined
-    const isPooled = !isRuled && this.#pool !== null && queries.length >= this.#pool.pooledChecksMin
-    const packed = isPooled ? packQueries(queries) : null
-    if (packed !== null) {
-      packed.asksRules = false
-      return this.evaluatePacked(environmentId, packed, waiting)
-    }
-    const decided = this.decideAhead(environmentId, queries, waiting)
-    if (decided instanceof Promise) {
-      const answered = this.answered()
-      return decided.then(decisions => {
-        answered(environmentId, queries, decisions)
-        return decisions
-      })
-    }
-    this.answered()(environmentId, queries, decided)
-    return decided
-  }
-
-  /**
-   * Decides packed queries. If there are many queries and a pool exists, returns a promise. The bytes of the
-   * queries can be reused as soon as the method returns.
-   */
-  evaluatePacked(
-    environmentId: string,
-    packed: PackedQueries,
-    waiting: WaitingClient,
-  ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
-    this.requireBulkSize(packed.count)
-    if (packed.readAt !== null) return this.#evaluateRuled(environmentId, packed, waiting)
-    const pool = this.#pool
-    if (pool !== null && packed.count >= pool.pooledChecksMin) {
-      const pooled = pool.evaluate(environmentId, packed, waiting)
-      if (this.#observer === null) return pooled
-      const decided = this.#observer.asked(environmentId, packed)
-      return pooled.then(decisions => {
-        decided(decisions)
-        return decisions
-      })
-    }
-    const decisions = this.engine(environmentId).evaluatePacked(packed)
-    this.#observer?.decidedAll(decisions, environmentId, packed)
-    return decisions
-  }
-
-  /** Decides packed queries of an environment with rules. */
-  #evaluateRuled(
-    environmentId: string,
-    packed: PackedQueries,
-    waiting: WaitingClient,
-  ): Uint8Array | Promise<Uint8Array> {
-    const decided = this.#observer?.asked(environmentId, packed)
-    const decisions = this.#decideRuled(environmentId, packed, waiting)
-    if (!(decisions instanceof Promise)) {
-      decided?.(decisions)
-      return decisions
-    }
-    return decisions.then(verdicts => {
-      decided?.(verdicts)
-      return verdicts
-    })
-  }
-
-  #decideRuled(
-    environmentId: string,
-    asked: readonly Query[] | PackedQueries,
-    waiting: WaitingClient,
-  ): Uint8Array | Promise<Uint8Array> {
-    const bulk = new RuledBulk(asked)
-    const work = bulk.decideWith(() => this.engine(environmentId), this.#elsewhere(environmentId, waiting))
-    const first = this.#begun(environmentId, work)
+    isLong = false,
+  ): Verdicts | Promise<Verdicts> {
+    const bulk = new RuledBulk(question, isLong)
+    const elsewhere = (query: Query) => this.#longDecisions?.decide(environmentId, query, waiting) ?? null
+    const work = bulk.decideWith(() => this.engine(environmentId), elsewhere)
+    const first = question.isSingle ? null : this.#begun(environmentId, work)
     if (first?.done) return first.value
     bulk.detach()
     const rest = first?.value instanceof Promise ? after(first.value, work) : work
-    return this.#runBulk(environmentId, { work: rest, waiting, check: () => this.engine(environmentId) })
+    const pausing = { work: rest, waiting, check: () => this.engine(environmentId) }
+    // The number of single checks is not limited, because each connection has at most one.
+    if (question.isSingle) return this.#sliced.run(environmentId, pausing)
+    return this.#runBulk(environmentId, pausing)
   }
 
   async #runBulk(environmentId: string, bulk: PausingWork<Uint8Array>): Promise<Uint8Array> {
@@ -313,49 +234,17 @@ export class DecisionService {
     }
   }
 
-  #elsewhere(environmentId: string, waiting: WaitingClient): DecideElsewhere {
-    return query => this.#longDecisions?.decide(environmentId, query, waiting) ?? null
-  }
-
-  /**
-   * Decides queries for a caller that might return only some of the decisions. Only the decisions that the
-   * caller reports through `answered` are observed. Returns a promise in the same cases as `evaluateBulk`.
-   */
-  decideAhead(
-    environmentId: string,
-    queries: readonly Query[],
-    waiting: WaitingClient,
-  ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
-    if (queries[0]?.queryContext !== undefined) return this.#decideRuled(environmentId, queries, waiting)
-    return this.engine(environmentId).evaluateAll(queries)
-  }
-
-  /**
-   * Returns a function. The caller reports with it which decisions of the current request are returned, and
-   * for which queries. Call this method before the first asynchronous pause, because after that, another
-   * request might be the current one.
-   */
-  answered(): (
-    environmentId: string,
-    queries: readonly Query[],
-    decisions: ArrayLike<boolean | number>,
-  ) => void {
-    const onDecided = this.#observer?.later()
-    return (environmentId, queries, decisions) => {
-      if (queries.length > 0) onDecided?.(decisions, environmentId, queries)
-    }
-  }
-
   /**
    * Returns a page of a search. If a pool exists, it runs the search, because the size of the result is not
-   * known in advance.
+   * known in advance. If the environment has rules, the search runs in slices.
    */
   search(environmentId: string, job: SearchJob, waiting: CancelableClient): KeyPage | Promise<KeyPage> {
-    if (job.question.requestAttributes !== null) {
+    const engine = this.engine(environmentId)
+    if (engine.hasRules()) {
       return this.read<'search'>(environmentId, { kind: 'search', search: job }, waiting)
     }
     if (this.#pool !== null) return this.#pool.search(environmentId, job, waiting)
-    return searchWith(this.engine(environmentId), job)
+    return searchWith(engine, job)
   }
 
   /**
@@ -379,19 +268,19 @@ export class DecisionService {
   explain(
     environmentId: string,
     query: Query,
-    waiting: CancelableClient,
+    client: CancelableClient & AskingClient,
     detail: RuleDetail,
   ): ExplainedDecision | Promise<ExplainedDecision> {
     const limits = { detail, stepsMax: EXPLAIN_STEPS_MAX, lengthMax: EXPLAIN_LENGTH_MAX }
-    const decided = this.#observer?.asked(environmentId, query)
     const explained = this.read<'explain'>(
       environmentId,
       { kind: 'explain', queries: [sendable(query)], ...limits },
-      waiting,
+      client,
     )
     const only = ({ decisions }: ExplainedDecisions): ExplainedDecision => {
       const [decision] = decisions as [ExplainedDecision]
-      decided?.([decision.allow])
+      const verdicts = verdictOf(decision.allow)
+      this.#observer?.decided(verdicts, TextQuestion.single(query), environmentId, client)
       return decision
     }
     return explained instanceof Promise ? explained.then(only) : only(explained)
@@ -406,22 +295,23 @@ export class DecisionService {
   async explainAll(
     environmentId: string,
     queries: readonly Query[],
-    waiting: CancelableClient,
+    client: CancelableClient & AskingClient,
   ): Promise<readonly ExplainedDecision[]> {
     this.requireBulkSize(queries.length)
-    const decided = this.#observer?.asked(environmentId, queries)
     const explained: ExplainedDecision[] = []
     let stepsMax = EXPLAIN_STEPS_MAX
     let lengthMax = EXPLAIN_LENGTH_MAX
     for (let from = 0; from < queries.length; from += EXPLAINED_AT_ONCE) {
       const part = queries.slice(from, from + EXPLAINED_AT_ONCE).map(sendable)
       const job = { kind: 'explain', queries: part, stepsMax, lengthMax, detail: 'none' } as const
-      const { decisions, steps } = await this.read<'explain'>(environmentId, job, waiting)
+      const { decisions, steps } = await this.read<'explain'>(environmentId, job, client)
       stepsMax -= steps
       lengthMax -= decisions.reduce((sum, { reasons }) => sum + reasons.length, 0)
       explained.push(...decisions)
     }
-    if (queries.length > 0) decided?.(explained.map(({ allow }) => allow))
+    const verdicts = Uint8Array.from(explained, ({ allow }) => Number(allow))
+    if (queries.length > 0)
+      this.#observer?.decided(verdicts, new TextQuestion(queries), environmentId, client)
     return explained
   }
 
@@ -440,6 +330,10 @@ export class DecisionService {
       throw new AuthzError('NOT_READY', 'this environment is still being loaded; try again shortly')
     return engine
   }
+}
+
+function verdictOf(isAllowed: boolean): Verdicts {
+  return VERDICTS[Number(isAllowed) as 0 | 1]
 }
 
 /** Waits for the promise, and then continues the work. */

@@ -59,7 +59,7 @@ export class PermissionService {
     }
     const areRulesAsked = query.resource_types !== null && isSet(context, 'enable_abac_user_permissions')
     const asked = { user, action: '', resource: { type: '' }, context: context ?? null }
-    const requestAttributes = areRulesAsked ? this.#requestAttributes(environmentId, asked) : null
+    const requestAttributes = areRulesAsked ? this.#requestAttributes(asked) : null
     const job = {
       kind: 'permissions',
       query,
@@ -86,7 +86,7 @@ export class PermissionService {
     const flag = 'enable_abac_authorized_users'
     const isAsked = isSet(context, flag) || isSet(resource.context, flag) || isSet(resource, flag)
     const requestAttributes = isAsked
-      ? this.#requestAttributes(environmentId, {
+      ? this.#requestAttributes({
           user: { key: '' },
           action,
           resource,
@@ -94,17 +94,19 @@ export class PermissionService {
         })
       : null
     const question = { action, type, key, tenant, requestAttributes }
-    const areRulesAsked = requestAttributes !== null
-    const job = { kind: 'authorized-users', question, areRulesAsked, limits: this.#limits } as const
+    const job = {
+      kind: 'authorized-users',
+      question,
+      areRulesAsked: isAsked,
+      limits: this.#limits,
+    } as const
     return this.#decisions.read<'authorized-users'>(environmentId, job, waiting)
   }
 
-  /** Returns the values that conditions can read, or `null` if the environment has no rules. */
-  #requestAttributes(environmentId: string, question: AllowedQuery): Sendable<Query>['requestAttributes'] {
-    const readAt = this.#decisions.readAt(environmentId)
-    return readAt === null
-      ? null
-      : sendable({ queryContext: new NativeQueryContext(question, readAt) }).requestAttributes
+  /** Returns the values that conditions can read. */
+  #requestAttributes(question: AllowedQuery): Sendable<Query>['requestAttributes'] {
+    const queryContext = new NativeQueryContext(question, this.#decisions.now())
+    return sendable({ queryContext }).requestAttributes
   }
 }
 

@@ -10,7 +10,6 @@ import type {
   ResourceSearchRequest,
   SubjectSearchRequest,
 } from '#model/wire/decisions/access.ts'
-import { BEFORE_RULES, type QueryContext } from '#model/decision.ts'
 import { tenantOf } from '#decisions/dialects/access-mapping.ts'
 import type { AccessService } from './access-service.ts'
 import type { CancelableClient } from '#model/caller.ts'
@@ -48,7 +47,7 @@ export class SearchService {
       type: resource.type,
       key: resource.id,
       tenant: tenantOf(resource),
-      ...this.#queryContext(environmentId, { ...request, subject: {} }),
+      queryContext: this.#queryContext({ ...request, subject: {} }),
     })
     return this.#decisions.search(
       environmentId,
@@ -70,7 +69,7 @@ export class SearchService {
       action: action.name,
       type: resource.type,
       tenant: tenantOf(resource),
-      ...this.#queryContext(environmentId, { ...request, resource: {} }),
+      queryContext: this.#queryContext({ ...request, resource: {} }),
     })
     const page = this.#page(position)
     return this.#decisions.search(environmentId, { kind: 'resources', question, page }, waiting)
@@ -90,7 +89,7 @@ export class SearchService {
       type: resource.type,
       key: resource.id,
       tenant: tenantOf(resource),
-      ...this.#queryContext(environmentId, { ...request, action: {} }),
+      queryContext: this.#queryContext({ ...request, action: {} }),
     })
     const found = this.#decisions.read<'actions'>(environmentId, { kind: 'actions', question }, waiting)
     return found instanceof Promise ? found.then(all => pageOf(all, position)) : pageOf(found, position)
@@ -105,12 +104,8 @@ export class SearchService {
    * not contain properties of the searched entity (conditions.md 16, ruling 5), because a check of a
    * candidate would not contain them either. The tenant is an exception: it is part of the query.
    */
-  #queryContext(
-    environmentId: string,
-    parts: EvaluationParts,
-  ): { readonly queryContext: QueryContext } | typeof BEFORE_RULES {
-    const readAt = this.#decisions.readAt(environmentId)
-    return readAt === null ? BEFORE_RULES : { queryContext: new AccessQueryContext(parts, readAt) }
+  #queryContext(parts: EvaluationParts): AccessQueryContext {
+    return new AccessQueryContext(parts, this.#decisions.now())
   }
 }
 

@@ -25,7 +25,7 @@ const DOERS: Doers = {
   try: trySamples,
   explain: explainDecisions,
   permissions: (engine, job) =>
-    job.page === null && job.requestAttributes === null
+    job.page === null && (job.requestAttributes === null || !engine.hasRules())
       ? listPermissions(engine, job)
       : listPermissionEntries(engine, job),
   'authorized-users': listAuthorizedUsers,

@@ -205,7 +205,6 @@ export class AccessChanges {
   }
 
   #ruled(): (permission: Permission) => boolean {
-    if (!this.#engine.hasRules()) return () => false
     const ruled = this.#engine.ruledPermissions()
     return ({ type, action }) => ruled.some(each => each.type === type && each.action === action)
   }

@@ -13,7 +13,7 @@
  */
 import type { Change, InstanceKey, Permission } from '#model/change.ts'
 import type { QueryContext, Query } from '#model/decision.ts'
-import type { PackedQueries } from '#model/packed-queries.ts'
+import type { Question, Verdicts } from '#model/question.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import type { Explanation, RuleDetail, TriedConditions } from './explanation.ts'
 
@@ -39,37 +39,36 @@ export interface DecisionEngine {
    */
   evaluate(query: Query): boolean
   /**
-   * Returns whether any rule on condition sets exists. If there are no rules, the attributes and the context
-   * of a query are never read, so callers need not keep them.
+   * Returns whether any rule on condition sets exists. If so, a check can take long, because its conditions
+   * determine its cost.
    */
   hasRules(): boolean
-  /** Like `evaluate`, for the first query of several packed queries. */
-  evaluateFirst(packed: PackedQueries): boolean
   /**
-   * Like `evaluate`, but uses at most `stepsMax` steps for conditions, and never more than the limit per
-   * query. If `asked` is packed, evaluates its first query. Returns `null` if the steps were not sufficient,
-   * or if the thread needs more time to parse conditions that are new to it. The next call continues to parse
-   * them.
+   * Like `evaluate`, for the first check of a question. Uses at most `stepsMax` steps for conditions, and
+   * never more than the limit per query. Returns `null` if the steps were not sufficient, or if the thread
+   * needs more time to parse conditions that are new to it. The next call continues to parse them. Never
+   * returns `null` if the environment has no rules.
    */
-  evaluateWithin(asked: Query | PackedQueries, stepsMax: number): boolean | null
+  evaluateWithin(question: Question, stepsMax: number): boolean | null
   /**
-   * Decides queries from the first on, until their conditions have used `stepsMax` steps. Writes 1 for allow
-   * and 0 for deny. Returns the number of decided queries: at most 128, and 0 if the first query alone needs
+   * Decides checks from the first on, until their conditions have used `stepsMax` steps. Writes 1 for allow
+   * and 0 for deny. Returns the number of decided checks: at most 128, and 0 if the first check alone needs
    * more steps.
    */
-  evaluateSome(asked: readonly Query[] | PackedQueries, stepsMax: number, verdicts: Uint8Array): number
+  evaluateSome(question: Question, stepsMax: number, verdicts: Verdicts): number
   /**
-   * Evaluates each query like `evaluate`, in order. No result is based on a state older than the call. Up to
-   * 128 consecutive queries use the same state. If a whole long bulk used one state, it would block the
-   * writer for the time of the bulk.
+   * Evaluates each check like `evaluate`, in order. No result is based on a state older than the call. Up to
+   * 128 consecutive checks use the same state. If a whole long bulk used one state, it would block the writer
+   * for the time of the bulk. Fills and returns `verdicts`, which must have space for all checks and can be
+   * shared memory. Its content is undefined until the call returns, and after an exception.
    */
-  evaluateAll(queries: readonly Query[]): boolean[]
+  evaluateAll(question: Question, verdicts?: Verdicts): Verdicts
   /**
-   * Like `evaluateAll`, for packed queries. Fills and returns `verdicts`, with 1 for allow and 0 for deny.
-   * `verdicts` must have space for all queries and can be shared memory. Its content is undefined until the
-   * call returns, and after an exception.
+   * Like `evaluateAll`, but roles alone decide. For checks whose attributes were not sent to this thread,
+   * because their environment had no rules: rules that have been added since then would treat the attributes
+   * as missing.
    */
-  evaluatePacked(packed: PackedQueries, verdicts?: Uint8Array): Uint8Array
+  evaluateByRoles(question: Question, verdicts: Verdicts): void
 
   /**
    * Returns the keys of the stored instances of a type for which `evaluate` allows the action. If rules are

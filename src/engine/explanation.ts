@@ -145,8 +145,8 @@ export interface ExplainedByRules {
    * no rule needs them.
    */
   readonly unread: string | null
-  /** Number of rules for the type and action. */
-  readonly count: number
+  /** Number of rules for the type and action. `null` if the environment has no rules at all. */
+  readonly count: number | null
   /** Rules, with those that allow first. With the detail `none`, only rules that allow are listed. */
   readonly rules: readonly ExplainedRule[]
   /** Whether there are rules that are not listed. */
@@ -186,7 +186,7 @@ export type ExplainedRuleSide = Omit<ExplainedSide, 'nodes'>
 export const NO_RULES: ExplainedByRules = {
   allow: false,
   unread: null,
-  count: 0,
+  count: null,
   rules: [],
   hasMore: false,
   userSets: [],

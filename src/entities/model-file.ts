@@ -203,7 +203,7 @@ export const QuestionAttributes = Type.Object(
 )
 export type QuestionAttributes = Static<typeof QuestionAttributes>
 
-const Question = Type.Object(
+const ExpectedChecks = Type.Object(
   {
     user: Type.Union([user, Type.Array(user)]),
     action: Type.Union([action, Type.Array(action)]),
@@ -215,7 +215,7 @@ const Question = Type.Object(
   },
   closed,
 )
-export type Question = Static<typeof Question>
+export type ExpectedChecks = Static<typeof ExpectedChecks>
 
 const ResourcesExpected = Type.Object(
   {
@@ -258,8 +258,8 @@ const ActionsExpected = Type.Object(
 const ModelTest = Type.Object(
   {
     name: Type.String({ minLength: 1, description: 'Name of the test, as a sentence.' }),
-    allow: Type.Optional(Type.Array(Question, { description: 'Checks that must be allowed.' })),
-    deny: Type.Optional(Type.Array(Question, { description: 'Checks that must be denied.' })),
+    allow: Type.Optional(Type.Array(ExpectedChecks, { description: 'Checks that must be allowed.' })),
+    deny: Type.Optional(Type.Array(ExpectedChecks, { description: 'Checks that must be denied.' })),
     resources: Type.Optional(
       Type.Array(ResourcesExpected, { description: 'Complete lists of resources that users can access.' }),
     ),

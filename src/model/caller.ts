@@ -18,6 +18,12 @@ export interface RequestClient extends WaitingClient {
   whenOver(listener: () => void): void
 }
 
+/** A client that asked for a decision. */
+export interface AskingClient {
+  /** ID of the request in responses and logs. It is valid until the response is sent. */
+  readonly requestId: string
+}
+
 /** A client for a request whose work is canceled when the client disconnects, even if the work is running. */
 export type CancelableClient = Pick<RequestClient, 'isGone' | 'whenOver'>
 

@@ -12,21 +12,19 @@ export interface Query {
    */
   readonly tenant: string | null
   /**
-   * Data for conditions, in addition to stored data. If absent, the request contained no attributes, and its
-   * time is not known.
+   * Everything that the request says about the check beyond its names. If absent, the request contained no
+   * attributes, and its time is not known.
    */
   readonly queryContext?: QueryContext
-  /**
-   * Set if the query was read while its environment had no rules. The attributes of such a query were not
-   * kept. Therefore, rules that have been added since then do not apply to it: they would treat attributes as
-   * missing that the client has sent.
-   */
-  readonly asksRules?: false
 }
 
 /**
- * Data for conditions. It is read only if a condition needs it, so a check that roles allow has no extra
- * cost.
+ * Data of a request in addition to stored data. It is read only if a condition needs it, so a check that
+ * roles allow has no extra cost.
+ *
+ * This is the place for further data that a request can carry, such as facts of the request, or the users for
+ * whom the user acts. Add an optional member here. `AttributesInBytes` supplies it for bodies that are read
+ * from their bytes, and `sendable` copies it for other threads.
  */
 export interface QueryContext {
   /** Time at which the request was read, in milliseconds since 1970. */
@@ -57,11 +55,6 @@ export const NOTHING_SENT: SentAttributes = Object.freeze({
   tenant: null,
   context: null,
 })
-
-/**
- * Marks a query that was read before its environment had rules, so that only its keys and terms were kept.
- */
-export const BEFORE_RULES = Object.freeze({ asksRules: false as const })
 
 /** Returns the query context of a query without attributes and context. */
 export function withoutAttributes(readAt: number): QueryContext {

@@ -56,21 +56,28 @@ const PACKED_UNITS_MAX = 16 * 1_024 * 1_024
 /** Without `ignoreBOM`, the decoder would remove U+FEFF from the beginning of a key. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
+/**
+ * Data of packed queries for conditions. It is read only if a condition needs it, because most queries are
+ * decided without it.
+ */
+export interface PackedContext {
+  /** Returns the time at which the queries were read, in milliseconds since 1970. */
+  readonly now: () => number
+  /** Returns the attributes of the queries, or null if they have none. */
+  readonly attributes: () => AttributesInBytes | null
+}
+
 export class PackedQueries {
   readonly count: number
-  /** `bytes` and `keyRanges` are replaced if one object is reused for several requests. */
+  /** Whether the request contains one query, and not a list. */
+  isSingle = false
   bytes: DataView
   keyRanges: Int32Array
-  /**
-   * False if the queries were read while their environment had no rules. The attributes of such queries were
-   * not kept. Therefore, rules that have been added since then do not apply to them: they would treat
-   * attributes as missing that the client has sent.
-   */
-  asksRules = true
-  /** Time at which the queries were read, in milliseconds since 1970, if conditions might need it. */
-  readAt: number | null = null
-  /** Attributes of the queries. Null if they have none, or if no condition needs them. */
-  attributes: AttributesInBytes | null = null
+  /** Null if the request contained no attributes and its time is not known. */
+  #context: PackedContext | null = null
+  /** Values of `#context`. `undefined` until a condition or a copy first needs them. */
+  #readAt: number | undefined
+  #attributes: AttributesInBytes | null | undefined
   /** The distinct terms. `terms` returns those of one query. */
   readonly termsTable: readonly QueryTerms[]
   /**
@@ -95,6 +102,22 @@ export class PackedQueries {
     this.#termsIndex = termsIndex
   }
 
+  /** Replaces the bytes of the queries, so that one object can serve several requests. */
+  reuse(bytes: DataView, keyRanges: Int32Array, context: PackedContext): this {
+    this.bytes = bytes
+    this.keyRanges = keyRanges
+    return this.in(context)
+  }
+
+  /** Sets the data for conditions. */
+  in(context: PackedContext): this {
+    this.#context = context
+    this.#readAt = undefined
+    this.#attributes = undefined
+    this.#queryContext = undefined
+    return this
+  }
+
   /** Returns the terms of one query. */
   terms(index: number): QueryTerms {
     return this.termsTable[this.#termsIndex === null ? index : this.#termsIndex[index]!]!
@@ -109,40 +132,52 @@ export class PackedQueries {
   }
 
   /**
-   * Returns data for conditions, in addition to stored data. Returns undefined if no condition can need it.
+   * Returns data for conditions, in addition to stored data. Returns undefined if the request contained no
+   * attributes and its time is not known.
    */
   queryContext(index: number): QueryContext | undefined {
-    const { readAt, attributes } = this
-    if (readAt === null) return undefined
+    const context = this.#context
+    if (context === null) return undefined
+    const readAt = (this.#readAt ??= context.now())
+    const attributes = this.#attributesOf(context)
     if (attributes !== null) return new QueryContextInBytes(readAt, attributes, index)
-    if (this.#queryContext?.readAt !== readAt) this.#queryContext = withoutAttributes(readAt)
-    return this.#queryContext
+    return (this.#queryContext ??= withoutAttributes(readAt))
+  }
+
+  #attributesOf(context: PackedContext): AttributesInBytes | null {
+    if (this.#attributes === undefined) this.#attributes = context.attributes()
+    return this.#attributes
   }
 
   /** Returns a copy of the queries that has its own memory. O(bytes). */
   detached(): PackedQueries {
     const { buffer, byteOffset, byteLength } = this.bytes
     const bytes = new DataView(buffer.slice(byteOffset, byteOffset + byteLength))
-    const own = this.#over(bytes, this.keyRanges.slice(0, this.count * RANGE_WORDS), 0)
-    own.attributes = this.attributes && this.attributes.in(bytes)
-    return own
+    const keyRanges = this.keyRanges.slice(0, this.count * RANGE_WORDS)
+    return this.#over(bytes, keyRanges, 0, attributes => attributes.in(bytes))
   }
 
   /** Returns a range of the queries, without copying the bytes. O(count). */
   part(from: number, count: number): PackedQueries {
     const ranges = this.keyRanges.subarray(from * RANGE_WORDS, (from + count) * RANGE_WORDS)
-    const part = this.#over(this.bytes, ranges, from)
-    part.attributes = this.attributes && this.attributes.from(from)
-    return part
+    return this.#over(this.bytes, ranges, from, attributes => attributes.from(from))
   }
 
-  #over(bytes: DataView, keyRanges: Int32Array, from: number): PackedQueries {
+  #over(
+    bytes: DataView,
+    keyRanges: Int32Array,
+    from: number,
+    moved: (attributes: AttributesInBytes) => AttributesInBytes,
+  ): PackedQueries {
     const count = keyRanges.length / RANGE_WORDS
     const terms = Array.from({ length: count }, (_, index) => this.terms(from + index))
     const packed = new PackedQueries(count, bytes, keyRanges, terms)
-    packed.asksRules = this.asksRules
-    packed.readAt = this.readAt
-    return packed
+    const context = this.#context
+    if (context === null) return packed
+    const readAt = (this.#readAt ??= context.now())
+    const attributes = this.#attributesOf(context)
+    const own = attributes && moved(attributes)
+    return packed.in({ now: () => readAt, attributes: () => own })
   }
 
   /** Returns one query as strings. */
@@ -157,7 +192,7 @@ export class PackedQueries {
       type,
       key: keyBytes === 0 ? null : this.#text(keyRanges[range + KEY_RANGE]!, keyBytes),
       tenant,
-      ...(this.readAt !== null && { queryContext: this.queryContext(index)! }),
+      ...(this.#context !== null && { queryContext: this.queryContext(index)! }),
     }
   }
 

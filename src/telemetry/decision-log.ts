@@ -20,9 +20,8 @@ interface LoggedQuery {
   readonly tenant: string | null
 }
 
-/** Several queries whose texts are still bytes. They are decoded one by one; see `PackedQueries`. */
-interface LoggedQueriesInBytes {
-  readonly count: number
+/** The queries of a request. Texts that are still bytes are decoded one by one; see `Question`. */
+interface LoggedQuestion {
   query(index: number): LoggedQuery
 }
 
@@ -60,7 +59,6 @@ export class DecisionLog {
   readonly #options: DecisionLogOptions
   readonly #output: ReturnType<typeof destination>
   readonly #timer: NodeJS.Timeout
-  #requestId = ''
   #dropped = 0
   #isFaulty = false
 
@@ -82,61 +80,10 @@ export class DecisionLog {
     this.#timer = setInterval(() => this.#output.flush(), FLUSH_EVERY_MS).unref()
   }
 
-  /** Sets the request ID for the decisions that follow. */
-  readonly begin = (requestId: string): void => {
-    this.#requestId = requestId
-  }
-
-  /** Logs one decision. If `asked` contains packed queries, the decision is about the first one. */
-  decided(isAllowed: boolean, environmentId: string, asked: LoggedQuery | LoggedQueriesInBytes): void {
-    if (!this.#isDrawn()) return
-    this.#record(isAllowed, this.#requestId, environmentId, 'query' in asked ? asked.query(0) : asked)
-  }
-
-  decidedAll(
-    decisions: ArrayLike<boolean | number>,
-    environmentId: string,
-    asked: readonly LoggedQuery[] | LoggedQueriesInBytes,
-  ): void {
-    this.later()(decisions, environmentId, asked)
-  }
-
-  /** Returns a function that logs later decisions with the ID of the current request. */
-  later(): (
-    decisions: ArrayLike<boolean | number>,
-    environmentId: string,
-    asked: readonly LoggedQuery[] | LoggedQueriesInBytes,
-  ) => void {
-    const requestId = this.#requestId
-    return (decisions, environmentId, asked) => {
-      for (let index = 0; index < decisions.length; index++) {
-        if (!this.#isDrawn()) continue
-        const question = 'query' in asked ? asked.query(index) : asked[index]!
-        this.#record(Boolean(decisions[index]), requestId, environmentId, question)
-      }
-    }
-  }
-
-  /**
-   * Selects the queries in the sample and copies them, because their decisions follow later. Returns a
-   * function that logs these decisions.
-   */
-  asked(
-    environmentId: string,
-    asked: LoggedQuery | readonly LoggedQuery[] | LoggedQueriesInBytes,
-  ): (decisions: ArrayLike<boolean | number>) => void {
-    const requestId = this.#requestId
-    const drawn: { readonly index: number; readonly question: LoggedQuery }[] = []
-    const questions = 'user' in asked ? [asked] : asked
-    const count = 'query' in questions ? questions.count : questions.length
-    for (let index = 0; index < count; index++) {
-      if (!this.#isDrawn()) continue
-      drawn.push({ index, question: 'query' in questions ? questions.query(index) : questions[index]! })
-    }
-    return decisions => {
-      for (const { index, question } of drawn) {
-        this.#record(Boolean(decisions[index]), requestId, environmentId, question)
-      }
+  /** Logs the decisions on a question. O(decisions). */
+  decided(verdicts: Uint8Array, asked: LoggedQuestion, environmentId: string, requestId: string): void {
+    for (let index = 0; index < verdicts.length; index++) {
+      if (this.#isDrawn()) this.#record(verdicts[index] === 1, requestId, environmentId, asked.query(index))
     }
   }
 

@@ -128,13 +128,9 @@ const LATENCY_BOUNDS = COUNTED_METRICS.requestSeconds.bounds
 const LATENCY_CELLS = cellsOf(COUNTED_METRICS.requestSeconds)
 const STATUS_CELLS = STATUSES.length
 
-/**
- * Queries of a bulk or a batch. In packed queries, `nonUserCount` queries have a subject that is not a user.
- * No decision is made for these queries (`packed-queries.ts`).
- */
-type AskedAtOnce = readonly unknown[] | { readonly nonUserCount: number }
-
 export class ThreadCounters {
+  /** See `DecisionObserver`: decisions are counted without their checks. */
+  readonly readsChecks = false
   readonly handle: ThreadCountersHandle
   readonly #cells: Float64Array
   readonly #at: Readonly<Record<CountedName, number>>
@@ -219,33 +215,15 @@ export class ThreadCounters {
     if (index >= 0) this.#cells[this.#at.limitReached + index]! += 1
   }
 
-  decided(isAllowed: boolean): void {
-    this.#cells[isAllowed ? ALLOWED : DENIED]! += 1
-  }
-
-  /** Counts several decisions. O(decisions). */
-  decidedAll(decisions: ArrayLike<boolean | number>, _environmentId: string, asked: AskedAtOnce): void {
-    this.#decidedAll(decisions, 'nonUserCount' in asked ? asked.nonUserCount : 0)
-  }
-
-  later(): (decisions: ArrayLike<boolean | number>, environmentId: string, asked: AskedAtOnce) => void {
-    return (decisions, environmentId, asked) => this.decidedAll(decisions, environmentId, asked)
-  }
-
-  /** Returns a function that counts the decisions about these queries after they were made. */
-  asked(
-    _environmentId: string,
-    asked: AskedAtOnce | { readonly user: string },
-  ): (decisions: ArrayLike<boolean | number>) => void {
-    if ('user' in asked) return decisions => this.decided(Boolean(decisions[0]))
-    const nonUserCount = 'nonUserCount' in asked ? asked.nonUserCount : 0
-    return decisions => this.#decidedAll(decisions, nonUserCount)
-  }
-
-  #decidedAll(decisions: ArrayLike<boolean | number>, nonUserCount: number): void {
+  /** Counts the decisions on a question. O(decisions). */
+  decided(verdicts: Uint8Array, asked: { readonly isSingle: boolean; readonly nonUserCount: number }): void {
+    if (asked.isSingle) {
+      this.#cells[verdicts[0] === 1 ? ALLOWED : DENIED]! += 1
+      return
+    }
     let allowed = 0
-    for (let i = 0; i < decisions.length; i++) if (decisions[i]) allowed += 1
-    const count = decisions.length - nonUserCount
+    for (let i = 0; i < verdicts.length; i++) allowed += verdicts[i]!
+    const count = verdicts.length - asked.nonUserCount
     this.#cells[ALLOWED]! += allowed
     this.#cells[DENIED]! += count - allowed
     if (count > 0) this.observe('batchChecks', count)

@@ -4,8 +4,10 @@ import { STEPS_MAX } from '#conditions/values/evaluation-budget.ts'
 import { PARSED_BYTE_STEPS } from '#conditions/values/step-costs.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, withoutAttributes } from '#model/decision.ts'
+import { TextQuestion } from '#model/question.ts'
 import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const LONG = 'x'.repeat(30_000)
 const AT_ONCE = 100_000
@@ -71,7 +73,7 @@ test('attributes that exceed the steps of a check are neither copied nor parsed,
   const bytes = parsedBytes(() => (isAllowed = many.evaluate(QUERY)))
   expect(isAllowed).toBe(false)
   expect(bytes).toBeLessThan(STEPS_MAX / PARSED_BYTE_STEPS + 100_000)
-  expect(many.evaluateAll([QUERY, QUERY])).toEqual([false, false])
+  expect(evaluateAll(many, [QUERY, QUERY])).toEqual([false, false])
 })
 
 test('a test of an attribute that is too expensive to read is unknown, so its negation is not true', () => {
@@ -91,13 +93,15 @@ test('all lookups of a chain share the steps of one check, although each evaluat
 
 test('a check that needs more steps than allowed is left undecided, alone and in a batch', () => {
   const engine = engineWith(5, OPEN)
-  const bytes = parsedBytes(() => expect(engine.evaluateWithin(QUERY, AT_ONCE)).toBeNull())
+  const bytes = parsedBytes(() =>
+    expect(engine.evaluateWithin(TextQuestion.single(QUERY), AT_ONCE)).toBeNull(),
+  )
   expect(bytes).toBeLessThan(AT_ONCE / PARSED_BYTE_STEPS + LONG.length)
   const other = { ...QUERY, action: 'none' }
   const verdicts = new Uint8Array(3)
-  expect(engine.evaluateSome([other, QUERY, other], AT_ONCE, verdicts)).toBe(1)
-  expect(engine.evaluateSome([QUERY, other], AT_ONCE, verdicts)).toBe(0)
-  expect(engine.evaluateSome([QUERY, other], Infinity, verdicts)).toBe(2)
+  expect(engine.evaluateSome(new TextQuestion([other, QUERY, other]), AT_ONCE, verdicts)).toBe(1)
+  expect(engine.evaluateSome(new TextQuestion([QUERY, other]), AT_ONCE, verdicts)).toBe(0)
+  expect(engine.evaluateSome(new TextQuestion([QUERY, other]), Infinity, verdicts)).toBe(2)
   expect([...verdicts.subarray(0, 2)]).toEqual([1, 0])
 })
 
@@ -115,8 +119,8 @@ test('a check that reads its conditions in several calls has the same decision a
     ...rules,
   ])
   let attempts = 1
-  while (engine.evaluateWithin(QUERY, AT_ONCE * 2) === null) attempts += 1
+  while (engine.evaluateWithin(TextQuestion.single(QUERY), AT_ONCE * 2) === null) attempts += 1
   expect(attempts).toBeGreaterThan(1)
-  expect(engine.evaluateWithin(QUERY, AT_ONCE * 2)).toBe(true)
+  expect(engine.evaluateWithin(TextQuestion.single(QUERY), AT_ONCE * 2)).toBe(true)
   expect(engine.evaluate(QUERY)).toBe(true)
 })

@@ -20,6 +20,8 @@ import {
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { ENGINES } from './engines.ts'
 import { JUDGES } from './world.ts'
+import { TextQuestion } from '#model/question.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const READ_AT = Date.UTC(2026, 10, 26, 9, 30)
 
@@ -382,17 +384,16 @@ test('an explanation in slices is not affected by checks between the slices', ()
   expect(atOnce.rules.userSets).toEqual(['level-110', '__autogen_member'])
 })
 
-test.each(ENGINES)(
-  '$name does not apply rules to a query that was read without attributes before the rules existed',
-  ({ newEngine }) => {
-    const engine = newEngine()
-    engine.apply([...standing, set('everybody', { 'user.banned': { exists: false } }), rule('everybody')])
-    const query = ALICE_READS
-    const before = { ...query, asksRules: false } as const
-    expect([engine.evaluate(query), engine.evaluate(before)]).toEqual([true, false])
-    expect([engine.evaluateAll([query]), engine.evaluateAll([before])]).toEqual([[true], [false]])
-  },
-)
+test.each(ENGINES)('$name does not apply rules to a query that roles alone decide', ({ newEngine }) => {
+  const engine = newEngine()
+  engine.apply([...standing, set('everybody', { 'user.banned': { exists: false } }), rule('everybody')])
+  const question = TextQuestion.single(ALICE_READS)
+  const verdicts = engine.evaluateAll(question)
+  expect([...verdicts]).toEqual([1])
+  engine.evaluateByRoles(question, verdicts)
+  expect([...verdicts]).toEqual([0])
+  expect([...engine.evaluateAll(question)]).toEqual([1])
+})
 
 test.each(ENGINES)(
   '$name uses the tenant roles of each user in each tenant in one bulk check',
@@ -427,7 +428,7 @@ test.each(ENGINES)(
       return { query: { user: name, action, type, key: null, tenant: inTenant }, isAllowed }
     })
     const queries = cases.map(({ query }) => query)
-    expect(engine.evaluateAll(queries)).toEqual(cases.map(({ isAllowed }) => isAllowed))
+    expect(evaluateAll(engine, queries)).toEqual(cases.map(({ isAllowed }) => isAllowed))
     expect(queries.map(query => engine.evaluate(query))).toEqual(cases.map(({ isAllowed }) => isAllowed))
   },
 )

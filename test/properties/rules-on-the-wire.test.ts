@@ -45,7 +45,7 @@ const caller = { isGone: false, whenOver: () => {}, bodyBytes: 0, requestId: '',
 /** Calls the handlers of decision requests without a server. */
 function asker(engine: () => DecisionEngine) {
   const now = () => READ_AT
-  const decisions = new DecisionService({ engine, hasRules: () => engine().hasRules() }, settings, {
+  const decisions = new DecisionService({ engine }, settings, {
     observer: null,
     pool: null,
     now,

@@ -16,6 +16,7 @@ import type { History } from '#testing/oracle/random-history.ts'
 import { historiesWithRules } from '#testing/oracle/random-rules.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { holdsFor, onceFor } from './seeded.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 test('a condition has the value that the oracle computes from its JSON', () => {
   const counts = { true: 0, false: 0, unknown: 0 }
@@ -79,7 +80,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
         const answers = judged(history)[index]!
         const expected = answers.map(({ isAllowed }) => isAllowed)
         expect(queries.map(query => engine.evaluate(query))).toEqual(expected)
-        expect(engine.evaluateAll(queries)).toEqual(expected)
+        expect(evaluateAll(engine, queries)).toEqual(expected)
         for (const [number, { isAllowed, isByRoles }] of answers.entries()) {
           const explained = runAtOnce(engine.explain(queries[number]!, STEPS_MAX, 'tree'))
           expectExplained(explained, isAllowed)

@@ -6,11 +6,12 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
 import { type QueryContext, NOTHING_SENT, type Query } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import type { ModelTest, Question } from '#entities/model-file.ts'
+import type { ModelTest, ExpectedChecks } from '#entities/model-file.ts'
 import { runAtOnce } from '#scheduling/resumable.ts'
 import { BulkAllowedResult } from '#model/wire/decisions/decision.ts'
 import type { Oracle } from '#testing/oracle/oracle.ts'
 import { searchResources, searchUsers } from '#testing/engines/listed.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 interface Answers {
   decide(queries: readonly Query[]): Promise<readonly boolean[]>
@@ -28,7 +29,7 @@ export function answersOfEngine(engine: DecisionEngine): Answers {
   return {
     decide: async queries => {
       const each = queries.map(query => engine.evaluate(query))
-      return each.toString() === engine.evaluateAll(queries).toString() ? each : []
+      return each.toString() === evaluateAll(engine, queries).toString() ? each : []
     },
     resources: async question => searchResources(engine, question, EVERYTHING).keys,
     users: async question => searchUsers(engine, question, EVERYTHING).keys,
@@ -150,7 +151,7 @@ function listDifferences(question: string, listed: readonly string[], are: reado
   return has === wants ? [] : [`${question}: ${has} and not ${wants}`]
 }
 
-function queriesOf({ user, action, resource, tenant, ...said }: Question): Query[] {
+function queriesOf({ user, action, resource, tenant, ...said }: ExpectedChecks): Query[] {
   return [user].flat().flatMap(one =>
     [action].flat().flatMap(what =>
       [resource].flat().map(where => ({

@@ -80,12 +80,10 @@ let inTurn = 0
 let most = 0
 let edge: EdgeServer
 beforeAll(async () => {
-  edge = await startEdge({
-    onCall: () => {
-      if (inTurn === 0) setImmediate(() => (inTurn = 0))
-      inTurn += 1
-      most = Math.max(most, inTurn)
-    },
+  edge = await startEdge({}, () => {
+    if (inTurn === 0) setImmediate(() => (inTurn = 0))
+    inTurn += 1
+    most = Math.max(most, inTurn)
   })
 })
 afterAll(() => edge.server.close())

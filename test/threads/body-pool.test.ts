@@ -35,7 +35,6 @@ function newPool(options: Options = {}): { pool: BodyPool; ended: number[]; fail
     bytesMax: 1_000_000,
     index: environmentId => readers.shareable(environmentId).index,
     observer: null,
-    onCall: null,
     onIndexFault: () => {},
     onThreadEnd: id => ended.push(id),
     onStartFailure: error => failures.push(error),

@@ -147,7 +147,7 @@ async function warmPool(options: PoolOptions = {}) {
 
 test('the calling thread decides a part of a bulk if the pool has no other jobs', async () => {
   const { pool } = await warmPool()
-  const decide = vi.spyOn(readers.shareable('e').engine, 'evaluatePacked')
+  const decide = vi.spyOn(readers.shareable('e').engine, 'evaluateByRoles')
   for (const count of [2_000, 4_000, 10_000]) {
     decide.mockClear()
     // Repeated, because the other threads sometimes complete the bulk before this thread runs.

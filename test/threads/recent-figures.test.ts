@@ -81,9 +81,9 @@ test('each sample covers its own interval, independent of its length', () => {
 test('checks and commits are reported per second, and open connections and requests as they are', () => {
   const { main, http, take, clock } = figures()
   const [one, two] = http as [Counted, Counted]
-  one.counters.decidedAll([true, true, false], 'e', [])
-  two.counters.decided(true)
-  two.counters.decided(false)
+  one.counters.decided(Uint8Array.of(1, 1, 0), { isSingle: false, nonUserCount: 0 })
+  two.counters.decided(Uint8Array.of(1), { isSingle: true, nonUserCount: 0 })
+  two.counters.decided(Uint8Array.of(0), { isSingle: true, nonUserCount: 0 })
   main.add('commits', 10, 'done')
   main.add('commits', 5, 'failed')
   one.counters.connected(1)

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries, KEY_RANGE, RANGE_LENGTH, USER_RANGE, RANGE_WORDS } from '#model/packed-queries.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 /** Bytes between the keys. They must never affect the result. */
 const BETWEEN = '~~~'
@@ -32,14 +33,14 @@ export function isPackable({ user, key }: Query): boolean {
 
 /** Returns the results of `evaluateAll`. Expects the same from packed queries, together and one by one. */
 export function answersOf(engine: DecisionEngine, queries: readonly Query[]): boolean[] {
-  const answers = engine.evaluateAll(queries)
+  const answers = evaluateAll(engine, queries)
   const all = packed(queries.filter(isPackable))
-  const fromBytes = engine.evaluatePacked(all)
+  const fromBytes = engine.evaluateAll(all)
   const expected = answers.filter((_, index) => isPackable(queries[index]!)).map(Number)
   expect([...fromBytes]).toEqual(expected)
   const alone = all.termsTable.map((terms, index) => {
     const keyRanges = all.keyRanges.subarray(index * RANGE_WORDS)
-    return Number(engine.evaluateFirst(new PackedQueries(1, all.bytes, keyRanges, [terms])))
+    return Number(engine.evaluateWithin(new PackedQueries(1, all.bytes, keyRanges, [terms]), Infinity))
   })
   expect(alone).toEqual(expected)
   return answers

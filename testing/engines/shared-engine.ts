@@ -21,7 +21,7 @@ import { partsOf, type SavedIndex, type SavedState } from '#engine/shared-index/
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
-import type { PackedQueries } from '#model/packed-queries.ts'
+import type { Question, Verdicts } from '#model/question.ts'
 
 export const SECRETS: HashSecrets = { start: 0x3c6ef372, multiplier: 0x2545f491 }
 /** With these secrets, all keys have the same hash. */
@@ -59,28 +59,32 @@ export class SharedEngine implements Engine {
     return this.reader.mapped(method, url)
   }
 
-  evaluateFirst(packed: PackedQueries) {
-    return this.reader.evaluateFirst(packed)
+  /** Decides the first check of a question. */
+  evaluateFirst(question: Question): boolean {
+    for (;;) {
+      const verdict = this.reader.evaluateWithin(question, Infinity)
+      if (verdict !== null) return verdict
+    }
   }
 
   tryConditions(question: TriedQuestion, conditions: readonly WrittenConditions[]) {
     return this.reader.tryConditions(question, conditions)
   }
 
-  evaluateWithin(asked: Query | PackedQueries, stepsMax: number) {
-    return this.reader.evaluateWithin(asked, stepsMax)
+  evaluateWithin(question: Question, stepsMax: number) {
+    return this.reader.evaluateWithin(question, stepsMax)
   }
 
-  evaluateSome(asked: readonly Query[] | PackedQueries, stepsMax: number, verdicts: Uint8Array) {
-    return this.reader.evaluateSome(asked, stepsMax, verdicts)
+  evaluateSome(question: Question, stepsMax: number, verdicts: Verdicts) {
+    return this.reader.evaluateSome(question, stepsMax, verdicts)
   }
 
-  evaluateAll(queries: readonly Query[]) {
-    return this.reader.evaluateAll(queries)
+  evaluateAll(question: Question, verdicts?: Verdicts) {
+    return this.reader.evaluateAll(question, verdicts)
   }
 
-  evaluatePacked(packed: PackedQueries, verdicts?: Uint8Array) {
-    return this.reader.evaluatePacked(packed, verdicts)
+  evaluateByRoles(question: Question, verdicts: Verdicts) {
+    this.reader.evaluateByRoles(question, verdicts)
   }
 
   searchResources(question: ResourceQuestion, page: PageRequest) {

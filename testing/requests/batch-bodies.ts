@@ -15,6 +15,7 @@ import { DECISION_DEPTH_MAX, parseJson } from '#http/routing/json.ts'
 import { Shape } from '#http/routing/shape.ts'
 import { assert } from '#model/assert.ts'
 import type { Query } from '#model/decision.ts'
+import type { TextQuestion } from '#model/question.ts'
 import { EvaluationsRequest } from '#model/wire/decisions/access.ts'
 import { Random } from '#testing/data/random.ts'
 import { differingAttributes, judgeReader, perhapsBent, written } from './mutated-bodies.ts'
@@ -30,15 +31,14 @@ export class OrdinaryBatches {
 
   constructor(isStrict: boolean) {
     const engine = {
-      evaluateAll: () => [],
-      evaluateSome: (queries: readonly Query[], _stepsMax: number, verdicts: Uint8Array) => {
-        this.#asked.push(...queries)
-        verdicts.fill(1)
-        return queries.length
+      hasRules: () => false,
+      evaluateAll: ({ checks }: TextQuestion) => {
+        this.#asked.push(...checks)
+        return new Uint8Array(checks.length).fill(1)
       },
     }
     const decisions = new DecisionService(
-      { engine: () => engine as never, hasRules: () => true },
+      { engine: () => engine as never },
       { bulkChecksMax: 50, poolJobsMax: 1 },
       { observer: null, pool: null, now: () => 0, sliced: new SlicedWork(new TimeBudget('http', () => 0)) },
     )
@@ -58,7 +58,7 @@ export class OrdinaryBatches {
       const batch = value as EvaluationsRequest
       const semantic = batch.options?.evaluations_semantic ?? 'execute_all'
       if (semantic !== 'execute_all' || (batch.evaluations ?? []).length === 0) return null
-      answer = this.#service.evaluateBatch('any', batch, { isGone: false })
+      answer = this.#service.evaluateBatch('any', batch, { isGone: false, requestId: '' })
     } catch {
       return null
     }

@@ -106,31 +106,29 @@ function asciiOf(text: string, random: Random): string {
 
 /** A reader that parses queries from bytes. Returns null if the generic parser must parse the body. */
 interface Reader {
-  read(body: DataView, readAt: number | null): PackedQueries | null
+  read(body: DataView): PackedQueries | null
 }
 
 /**
  * Returns true if the reader accepted the body. Throws an error with the body if the reader returned other
- * queries than the generic parser. Verifies first without attributes, and then with them.
+ * queries than the generic parser. Reads the body twice, because the second time it can match a template.
  */
 export function judgeReader(reader: Reader, body: Buffer, asked: readonly (Query | null)[] | null): boolean {
   // Each result is verified before the next call to `read`, which overwrites it.
-  const packed = reader.read(viewOf(body), null)
-  judgeReading(body, packed, asked, textsOf)
-  judgeReading(body, reader.read(viewOf(body), 0), asked, toldOf)
-  return packed !== null
+  const isRead = judgeReading(body, reader.read(viewOf(body)), asked)
+  judgeReading(body, reader.read(viewOf(body)), asked)
+  return isRead
 }
 
 function judgeReading(
   body: Buffer,
   packed: PackedQueries | null,
   asked: readonly (Query | null)[] | null,
-  tell: (query: Query | null) => unknown,
-): void {
-  if (packed === null) return
-  const read = Array.from({ length: packed.count }, (_, index) => tell(packed.query(index)))
-  const right = asked?.map(tell) ?? null
-  if (isDeepStrictEqual(read, right)) return
+): boolean {
+  if (packed === null) return false
+  const read = Array.from({ length: packed.count }, (_, index) => toldOf(packed.query(index)))
+  const right = asked?.map(toldOf) ?? null
+  if (isDeepStrictEqual(read, right)) return true
   const text = JSON.stringify(body.toString('latin1'))
   throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
 }
@@ -152,11 +150,4 @@ function saidIn(sent: SentAttributes | undefined): unknown {
     resource: typeof tenant === 'string' ? others : (resource ?? {}),
     context: context ?? {},
   }
-}
-
-/** Returns a query without its attributes; null if the engine would not be queried. */
-function textsOf(query: Query | null): unknown {
-  if (query === null || query.type === '') return null
-  const { queryContext: _, ...texts } = query
-  return texts
 }

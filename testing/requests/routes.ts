@@ -14,7 +14,6 @@ export function routesWithoutService(lost: Error): Route[] {
       engine: () => {
         throw lost
       },
-      hasRules: () => false,
       progress: () => null,
       organizationProgress: () => null,
     },

@@ -6,6 +6,7 @@ import { AuthzError } from '#model/errors.ts'
 import { Random } from '#testing/data/random.ts'
 import { constants, pairs, ruledConstants } from './write-mix.ts'
 import { QUESTIONS } from './torn-searches.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 /** Final report of a reader. */
 export interface TornReadsReport {
@@ -46,7 +47,7 @@ function askSingly(): void {
 }
 
 function askTogether(): void {
-  const answers = reader.evaluateAll([...insiders, ...members, ...known.map(k => k.query)])
+  const answers = evaluateAll(reader, [...insiders, ...members, ...known.map(k => k.query)])
   const pairAnswers = insiders.length + members.length
   for (let i = 0; i < pairAnswers; i += 2) {
     if (answers[i] === answers[i + 1]) wrong.push(`staged, both ${answers[i]} of pair ${i / 2}`)

@@ -5,7 +5,7 @@ import { nearMissTexts } from '#cli/questions/near-misses.ts'
 import { questionBody, type AttributesAndContext, type SingleQuestion } from '#cli/questions/question.ts'
 import { search, type SearchedPart, type SearchQuestion } from '#cli/questions/search.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import type { ModelTest, Question } from '#entities/model-file.ts'
+import type { ModelTest, ExpectedChecks } from '#entities/model-file.ts'
 import { ExplainedResult } from '#model/wire/decisions/decision.ts'
 
 /** One expectation and its result. */
@@ -72,7 +72,7 @@ function searchAbout(
 }
 
 /** Returns one check for each combination of the given users, actions and resources. */
-function singlesOf({ user, action, resource, ...rest }: Question): SingleQuestion[] {
+function singlesOf({ user, action, resource, ...rest }: ExpectedChecks): SingleQuestion[] {
   return [user]
     .flat()
     .flatMap(one =>

@@ -1,6 +1,6 @@
 /** Creates the counters, logs and traces of an HTTP thread. */
 import type { ThreadSettings } from '#config/config.ts'
-import type { DecisionObserver } from '#decisions/decision-service.ts'
+import type { DecisionObserver } from '#decisions/decision-observer.ts'
 import type { SlowRequest } from '#http/edge/request-watch.ts'
 import { LIMIT_NAMES } from '#model/errors.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'

@@ -47,20 +47,15 @@ export class BodyWorker {
    * thread.
    */
   readonly #decidedOn = new Map<string, Exclude<BodyRequest['on'], null>>()
-  readonly #recorded: RecordedDecisions | null
   readonly #routes: ReadonlyMap<string, Route>
 
   readonly #pause: SharedPause
 
   constructor({ settings, tokenSecret, observes, pauseCell }: BodyThreadData<ThreadSettings> & PauseData) {
     this.#pause = new SharedPause(pauseCell)
-    this.#recorded = observes === 'nothing' ? null : new RecordedDecisions(observes === 'questions')
     const parts = decisionParts({
-      engines: {
-        engine: environmentId => this.#engineOf(environmentId),
-        hasRules: environmentId => this.#hasRules(environmentId),
-      },
-      observer: this.#recorded,
+      engines: { engine: environmentId => this.#engineOf(environmentId) },
+      observer: observes === 'nothing' ? null : new RecordedDecisions(observes === 'checks'),
       tokenSecret,
       settings,
       sliced: new SlicedWork(new TimeBudget('body'), this.#pause.note),
@@ -74,11 +69,6 @@ export class BodyWorker {
     if (job.kind === 'warm-up') return { value: null }
     if (job.kind === 'let-go') return this.#readers.letGo()
     return this.#pause.during(() => this.#answerTo(job))
-  }
-
-  #hasRules(environmentId: string): boolean {
-    const on = this.#decidedOn.get(environmentId)!
-    return !('refusal' in on) && this.#readers.of(on).hasRules()
   }
 
   #engineOf(environmentId: string): DecisionEngine {
@@ -108,7 +98,9 @@ export class BodyWorker {
       },
       whenOver: () => {},
       bodyBytes: bytes,
+      // The HTTP thread knows the ID of the request.
       requestId: '',
+      decided,
       traceparent: null,
     }
     const route = this.#routes.get(operationId)!
@@ -123,7 +115,6 @@ export class BodyWorker {
     try {
       const body = readBody(route, whole, { principal, contentEncoding })
       if (caller.isGone) throw abandoned()
-      this.#recorded?.begin(decided)
       const headers = new Map<string, string>()
       const call = { principal, params: NOTHING, query: NOTHING, body, headers, caller, names: caller }
       return answered(await route.handle(call))

@@ -177,7 +177,7 @@ export class HttpThread {
   /** Options that all servers share. */
   #edge(onFault: (error: InvariantError) => void) {
     const { counts, settings } = this.#options
-    const { counters, decisionLog, log, slow, tracing } = this.#telemetry
+    const { counters, log, slow, tracing } = this.#telemetry
     const connections = new SharedCount(counts, 'connections')
     const accepted = new SharedCount(counts, 'accepted')
     const countConnection = (change: 1 | -1): number => {
@@ -196,7 +196,6 @@ export class HttpThread {
       observer: counters,
       tracing,
       slow,
-      onCall: decisionLog && decisionLog.begin,
       takeRate: this.#keyRates && this.#keyRates.take,
       minRevision: new MinRevision(this.#engines, settings.minRevisionWaitMs),
       hasStrictHeaders: settings.hasStrictHeaders,

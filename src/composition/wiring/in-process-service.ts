@@ -122,7 +122,6 @@ export class InProcessService {
       hasStrictHeaders: false,
       minRevision: null,
       takeRate: null,
-      onCall: null,
       largeBodies: null,
     })
     const expireDue = (): void => indexes.expireDue(scope.environmentId)

@@ -38,7 +38,7 @@ export class ThreadPools {
       sliced,
       engine: environmentId => engines.shareable(environmentId),
     })
-    const observed = decisionLog === null ? 'decisions' : 'questions'
+    const observed = decisionLog === null ? 'decisions' : 'checks'
     this.bodies = new BodyPool({
       ...events,
       entry: WORKER_URLS.bodies,
@@ -48,7 +48,6 @@ export class ThreadPools {
       bytesMax: longBodiesBytesMax(settings.bodyBytesMax),
       index: environmentId => engines.shareable(environmentId).index,
       observer,
-      onCall: decisionLog && decisionLog.begin,
     })
   }
 

@@ -1,5 +1,5 @@
 /** Converts AuthZEN entities to native queries (authzen.md 8). */
-import { BEFORE_RULES, type QueryContext, type Query } from '#model/decision.ts'
+import type { QueryContext, Query } from '#model/decision.ts'
 
 interface Entity {
   readonly type: string
@@ -17,17 +17,14 @@ export function tenantOf(resource: Entity): string | null {
   return typeof properties['tenant'] === 'string' ? properties['tenant'] : null
 }
 
-/**
- * `queryContext` supplies the additional values that conditions can read. It is null if no condition reads
- * them.
- */
+/** `queryContext` supplies the additional values that conditions can read. */
 export function queryOf(
   request: {
     readonly subject: { readonly id: string }
     readonly action: { readonly name: string }
     readonly resource: Entity & { readonly id?: string | null }
   },
-  queryContext: QueryContext | null,
+  queryContext: QueryContext,
 ): Query {
   return {
     user: request.subject.id,
@@ -35,6 +32,6 @@ export function queryOf(
     type: request.resource.type,
     key: request.resource.id ?? null,
     tenant: tenantOf(request.resource),
-    ...(queryContext === null ? BEFORE_RULES : { queryContext }),
+    queryContext,
   }
 }

@@ -140,7 +140,7 @@ export function* listAuthorizedUsers(
   const grants = new Grants(budget, tenant)
   yield* engine.grantsOn(asked, limits.entriesMax + 1, grants)
   budget.requireEnough('use a subject search with pages instead')
-  if (areRulesAsked) yield* addRuled(engine, { ...asked, tenant }, grants)
+  if (areRulesAsked && engine.hasRules()) yield* addRuled(engine, { ...asked, tenant }, grants)
   budget.requireEnough('use a subject search with pages instead')
   const ordered = yield* sortedInSlices(grants.items, byUser)
   const text = new Text(Buffer.byteLength(head) + budget.bytes + 2)

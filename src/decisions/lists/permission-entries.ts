@@ -63,7 +63,8 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
   yield* engine.tenantRolesOf(user, tenantFilter(query), limit, tenants)
   yield* engine.instanceRolesOf(user, instanceFilter(query), limit, instances)
   const entries = new Map([...tenants.items, ...instances.items].map(entry => [entry.name, entry]))
-  const rules = job.requestAttributes === null ? null : new RuledEntries(engine, job, kept)
+  const asksRules = job.requestAttributes !== null && engine.hasRules()
+  const rules = asksRules ? new RuledEntries(engine, job, kept) : null
   if (rules !== null) yield* rules.addInstances(entries)
   const ordered = yield* sortedInSlices([...entries.values()], byName)
   if (page === null && ordered.length > limits.entriesMax) {

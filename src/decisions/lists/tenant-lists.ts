@@ -10,6 +10,7 @@
  */
 import type { DecisionEngine, ResultSink } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
+import { TextQuestion } from '#model/question.ts'
 import { AuthzError } from '#model/errors.ts'
 import { TRIED_TENANTS_MAX } from '#model/limits.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
@@ -45,7 +46,7 @@ export function* listAllowedTenants(
 ): Resumable<Uint8Array> {
   const asked = received(query)
   const tried = yield* sortedInSlices(yield* tenantsToTry(engine, asked, limits), compareUtf8)
-  const checks = new RuledBulk(tried.map(tenant => ({ ...asked, tenant })))
+  const checks = new RuledBulk(new TextQuestion(tried.map(tenant => ({ ...asked, tenant }))))
   const verdicts = yield* checks.decide(() => engine)
   const budget = new SizeBudget(limits)
   const entries: string[] = []
@@ -86,12 +87,12 @@ export function* listUserTenants(
  */
 function* tenantsToTry(
   engine: DecisionEngine,
-  { user, type, action, key, asksRules }: Query,
+  { user, type, action, key }: Query,
   { entriesMax }: ListingLimits,
 ): Resumable<string[]> {
   const home = key === null ? null : engine.tenantOf(type, key)
   if (home !== null) return [home]
-  if (asksRules !== false && engine.hasRules() && isRuled(engine, type, action)) {
+  if (isRuled(engine, type, action)) {
     const stored = yield* engine.tenants.keys(TRIED_TENANTS_MAX + 1)
     requireFewEnough(stored, TRIED_TENANTS_MAX)
     return stored

@@ -46,11 +46,8 @@ export function debugText(question: AllowedQuery, query: Query, explained: Expla
   return `{"request":${JSON.stringify(request)},${explained.reasons}}`
 }
 
-/**
- * Returns the reasons of the three parts: tenant roles, roles on the instance, and rules. `hasRules` is true
- * if the environment has rules.
- */
-export function reasonsOf(query: Query, explanation: Explanation, hasRules: boolean) {
+/** Returns the reasons of the three parts: tenant roles, roles on the instance, and rules. */
+export function reasonsOf(query: Query, explanation: Explanation) {
   const { tenant, isCutShort } = explanation
   const [first] = explanation.path
   const isByTenant = first?.kind === 'tenant-role'
@@ -65,7 +62,7 @@ export function reasonsOf(query: Query, explanation: Explanation, hasRules: bool
       ...(isCutShort && { truncated: true }),
       ...(!explanation.allow && nearMissesOf(explanation)),
     },
-    abac: abacPart(explanation, hasRules, unaskedReason(query, explanation)),
+    abac: abacPart(explanation, unaskedReason(query, explanation)),
   }
 }
 

@@ -40,11 +40,11 @@ export function* explainDecisions(engine: DecisionEngine, job: ExplainJob): Resu
     const stepsMax = Math.max(STEPS_MIN, job.stepsMax - steps)
     const explanation = yield* engine.explain(query, stepsMax, job.detail)
     const { allow, tenant, known } = explanation
-    const reasons = JSON.stringify(reasonsOf(query, explanation, engine.hasRules())).slice(1, -1)
+    const reasons = JSON.stringify(reasonsOf(query, explanation)).slice(1, -1)
     steps += explanation.steps
     length += reasons.length
     if (length > job.lengthMax) throw explanationTooLong()
-    const isRuled = job.detail !== 'none' && explanation.rules.count > 0
+    const isRuled = job.detail !== 'none' && explanation.rules.count
     const rules = isRuled ? yield* explainRules(explanation.rules, job.lengthMax - length) : null
     length += rules?.length ?? 0
     decisions.push({ allow, tenant, isUserKnown: known.user, reasons, rules })

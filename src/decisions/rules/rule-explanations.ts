@@ -19,7 +19,7 @@ const CONNECTIVES = { 'all-of': 'allOf', 'any-of': 'anyOf', not: 'not' } as cons
  * Returns the member `abac` of `debug`, with the first code that applies (conditions.md 9). `unasked` is the
  * reason why rules were not evaluated, or null if they were.
  */
-export function abacPart({ rules, tenant }: Explanation, hasRules: boolean, unasked: string | null) {
+export function abacPart({ rules, tenant }: Explanation, unasked: string | null) {
   const { userSets, resourceSets } = rules
   const part = (code: string, reason: string) => ({
     allow: code === 'allow',
@@ -30,7 +30,7 @@ export function abacPart({ rules, tenant }: Explanation, hasRules: boolean, unas
     ...(userSets.length > 0 && { matching_usersets: userSets }),
     ...(resourceSets.length > 0 && { matching_resourcesets: resourceSets }),
   })
-  if (!hasRules) return part('disabled', 'the environment has no rules')
+  if (rules.count === null) return part('disabled', 'the environment has no rules')
   if (unasked !== null) return part('no_matching_rules', unasked)
   if (rules.count === 0) return part('no_matching_rules', 'no rule refers to this action on this resource')
   if (rules.allow) return part('allow', `a rule allows it in ${tenant}`)

@@ -4,7 +4,7 @@
  */
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
-import { PackedQueries } from '#model/packed-queries.ts'
+import { type Question, TextQuestion, type Verdicts } from '#model/question.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 
 /**
@@ -14,7 +14,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
 export const STEPS_AT_ONCE = 100_000
 
 /** Work that can pause. A pause can last until a promise is settled. */
-export type Deciding = Generator<Promise<unknown> | undefined | void, Uint8Array, void>
+export type Deciding = Generator<Promise<unknown> | undefined | void, Verdicts, void>
 
 /** Sends a long query to another thread. Returns `null` if no other thread is available. */
 export type DecideElsewhere = (query: Query) => Promise<boolean> | null
@@ -23,32 +23,32 @@ export type DecideElsewhere = (query: Query) => Promise<boolean> | null
 const PART_CHECKS_MAX = 128
 
 export class RuledBulk {
-  #asked: readonly Query[] | PackedQueries
-  readonly #verdicts: Uint8Array
+  #question: Question
+  readonly #verdicts: Verdicts
   #next = 0
   /** Whether the next query is known to be a long one. */
   #isLong: boolean
 
-  constructor(asked: readonly Query[] | PackedQueries, isLong = false) {
-    this.#asked = asked
+  constructor(question: Question, isLong = false) {
+    this.#question = question
     this.#isLong = isLong
-    this.#verdicts = new Uint8Array(countOf(asked))
+    this.#verdicts = new Uint8Array(question.count)
   }
 
   /** Copies the queries, so that the bytes of the request can be reused. O(bytes). */
   detach(): void {
-    if (this.#asked instanceof PackedQueries) this.#asked = this.#asked.detached()
+    this.#question = this.#question.detached()
   }
 
   /**
    * Returns 1 or 0 for each query, in order. Pauses between batches. Calls `engine` again after each pause,
    * because the engine might have changed.
    */
-  *decide(engine: () => DecisionEngine): Resumable<Uint8Array> {
+  *decide(engine: () => DecisionEngine): Resumable<Verdicts> {
     for (;;) {
       yield* this.#decideQuick(engine)
       if (this.#isDone) return this.#verdicts
-      this.#put(yield* decideInSlices(engine, this.#query()))
+      this.#put(yield* decideInSlices(engine, this.#question.query(this.#next)))
     }
   }
 
@@ -58,8 +58,9 @@ export class RuledBulk {
       yield* this.#decideQuick(engine)
       this.#isLong = false
       if (this.#isDone) return this.#verdicts
-      const promised = elsewhere(this.#query())
-      if (promised === null) this.#put(yield* decideInSlices(engine, this.#query()))
+      const query = this.#question.query(this.#next)
+      const promised = elsewhere(query)
+      if (promised === null) this.#put(yield* decideInSlices(engine, query))
       else yield handled(promised.then(isAllowed => this.#put(isAllowed)))
     }
   }
@@ -80,15 +81,10 @@ export class RuledBulk {
 
   #decidePart(engine: DecisionEngine): number {
     const from = this.#next
-    const asked = this.#asked
-    const count = Math.min(countOf(asked) - from, PART_CHECKS_MAX)
-    const part = asked instanceof PackedQueries ? asked.part(from, count) : asked.slice(from, from + count)
+    const question = this.#question
+    const count = Math.min(question.count - from, PART_CHECKS_MAX)
+    const part = count === question.count ? question : question.part(from, count)
     return engine.evaluateSome(part, STEPS_AT_ONCE, this.#verdicts.subarray(from, from + count))
-  }
-
-  #query(): Query {
-    const asked = this.#asked
-    return asked instanceof PackedQueries ? asked.query(this.#next) : asked[this.#next]!
   }
 
   #put(isAllowed: boolean): void {
@@ -102,15 +98,12 @@ export class RuledBulk {
  * parsed.
  */
 export function* decideInSlices(engine: () => DecisionEngine, query: Query): Resumable<boolean> {
+  const question = TextQuestion.single(query)
   for (;;) {
-    const verdict = engine().evaluateWithin(query, Infinity)
+    const verdict = engine().evaluateWithin(question, Infinity)
     if (verdict !== null) return verdict
     yield
   }
-}
-
-function countOf(asked: readonly Query[] | PackedQueries): number {
-  return asked instanceof PackedQueries ? asked.count : asked.length
 }
 
 /**

@@ -64,6 +64,14 @@ export class BatchReads {
     return answers
   }
 
+  /** Like `evaluate`, but roles alone decide, even if rules exist. */
+  evaluateByRoles(source: BatchSource, answers: Uint8Array): void {
+    for (let from = 0; from < source.count; from += BATCH_MAX) {
+      this.#decideOnOneState(source, from, Math.min(BATCH_MAX, source.count - from), answers)
+      this.#ruled.forgetBatch()
+    }
+  }
+
   /**
    * Decides up to `BATCH_MAX` queries from the first on, until `stepsMax` steps are used. See
    * `DecisionEngine.evaluateSome`.
@@ -88,8 +96,7 @@ export class BatchReads {
   }
 
   /**
-   * Decides the queries of a batch on one state. If no state lasts long enough, takes the lock; deciding the
-   * queries one by one would use several states. Returns the end of the decided queries. It is the end of the
+   * Decides the queries of a batch on one state. Returns the end of the decided queries. It is the end of the
    * batch, unless rules have already used more than `stepsMax` steps.
    */
   #evaluateBatch(
@@ -97,22 +104,28 @@ export class BatchReads {
     { from, count, ...steps }: { readonly from: number; readonly count: number } & BatchSteps,
     answers: Uint8Array,
   ): number {
+    this.#decideOnOneState(source, from, count, answers)
+    return this.#settleRuled(answers, from + count, steps)
+  }
+
+  /**
+   * Decides the queries of a batch by roles, and collects the values that rules need. If no state lasts long
+   * enough, takes the lock; deciding the queries one by one would use several states.
+   */
+  #decideOnOneState(source: BatchSource, from: number, count: number, answers: Uint8Array): void {
     const reads = this.#reads
     try {
       for (let attempt = 0; attempt < reads.attempts(ATTEMPTS); attempt++) {
         reads.begin()
         const isComplete = this.#decideBatch(source, from, count, answers, false)
         if (!reads.isValid()) continue
-        if (isComplete) {
-          return this.#settleRuled(answers, from + count, steps)
-        }
+        if (isComplete) return
         break
       }
     } catch (error) {
       if (reads.isValid()) throw reads.faultOf(error)
     }
     reads.locked(() => this.#decideBatch(source, from, count, answers, true))
-    return this.#settleRuled(answers, from + count, steps)
   }
 
   /** Decides the queries of the batch that roles have denied but rules might allow. */

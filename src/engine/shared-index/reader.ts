@@ -25,9 +25,9 @@ import type { IndexHandle } from '#engine/index-handle.ts'
 import { BatchCheck } from '#engine/shared-index/check/batch-check.ts'
 import {
   type BatchSource,
-  PackedSource,
   QuerySource,
   sourceOf,
+  sourceOfNames,
 } from '#engine/shared-index/check/batch-source.ts'
 import { readConditions, tryConditions } from '#engine/shared-index/check/condition-trial.ts'
 import { ALLOW, BUILD, DENY, InstanceCheck, type CheckOutcome } from '#engine/shared-index/check/check.ts'
@@ -60,6 +60,7 @@ import { Search } from '#engine/shared-index/search/search.ts'
 import type { Permission } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries, type QueryTerms } from '#model/packed-queries.ts'
+import type { Question, Verdicts } from '#model/question.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { ConsistentReads, type ReaderOptions } from '#engine/shared-index/schema/consistent-reads.ts'
 import { BatchReads } from './batch-reads.ts'
@@ -141,34 +142,33 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   evaluate(query: Query): boolean {
-    return this.#evaluateWhole(query, query)
+    for (;;) {
+      const verdict = this.#evaluate(query, query, QUESTION_STEPS)
+      if (verdict !== null) return verdict
+    }
   }
 
-  evaluateWithin(asked: Query | PackedQueries, stepsMax: number): boolean | null {
-    const terms = asked instanceof PackedQueries ? asked.terms(0) : asked
-    return this.#evaluate(terms, asked, Math.min(stepsMax, QUESTION_STEPS))
+  evaluateWithin(question: Question, stepsMax: number): boolean | null {
+    const steps = Math.min(stepsMax, QUESTION_STEPS)
+    if (question instanceof PackedQueries) return this.#evaluate(question.terms(0), question, steps)
+    const query = question.query(0)
+    return this.#evaluate(query, query, steps)
   }
 
   hasRules(): boolean {
     return this.#reads.hasLastSchema() ? this.#schema.hasRules : this.#reads.read(ATTEMPTS, this.#readRules)
   }
 
-  evaluateFirst(packed: PackedQueries): boolean {
-    return this.#evaluateWhole(packed.terms(0), packed)
+  evaluateSome(question: Question, stepsMax: number, verdicts: Verdicts): number {
+    return this.#batches.evaluateFirst(sourceOf(question), stepsMax, verdicts)
   }
 
-  evaluateAll(queries: readonly Query[]): boolean[] {
-    const verdicts = this.#batches.evaluate(new QuerySource(queries), new Uint8Array(queries.length))
-    return queries.map((_, index) => verdicts[index] === ALLOW)
+  evaluateAll(question: Question, verdicts: Verdicts = new Uint8Array(question.count)): Verdicts {
+    return this.#batches.evaluate(sourceOf(question), verdicts)
   }
 
-  evaluateSome(asked: readonly Query[] | PackedQueries, stepsMax: number, verdicts: Uint8Array): number {
-    const source = asked instanceof PackedQueries ? new PackedSource(asked) : new QuerySource(asked)
-    return this.#batches.evaluateFirst(source, stepsMax, verdicts)
-  }
-
-  evaluatePacked(packed: PackedQueries, verdicts: Uint8Array = new Uint8Array(packed.count)): Uint8Array {
-    return this.#batches.evaluate(new PackedSource(packed), verdicts)
+  evaluateByRoles(question: Question, verdicts: Verdicts): void {
+    this.#batches.evaluateByRoles(sourceOf(question), verdicts)
   }
 
   searchResources(question: ResourceQuestion, page: PageRequest): Resumable<KeyPage> {
@@ -249,13 +249,14 @@ export class SharedIndexReader implements DecisionEngine {
     // caller that runs only the first step.
     if (this.#schema.hasRules) yield
     // Decides first, because this builds the closures that the decision needs, if the memory is sufficient.
-    while (this.evaluateWithin(query, Infinity) === null) yield
+    while (this.#evaluate(query, query, QUESTION_STEPS) === null) yield
     let lookups: Attempt['lookups'] = NO_LOOKUPS
     for (;;) {
       const known = lookups
       const { byRoles, asked, parts } = yield* this.#reads.readSliced(LISTING_ATTEMPTS, () =>
         this.#explain(query, { stepsMax, detail, lookups: known }),
       )
+      if (!parts.schema.hasRules) return byRoles
       const { isAllowedByRoles } = byRoles
       const how = { query, parts, detail, decider: this.#ruled, isAllowedByRoles }
       const rules = yield* explainRules(asked, how)
@@ -302,13 +303,6 @@ export class SharedIndexReader implements DecisionEngine {
     return { byRoles, asked, parts }
   }
 
-  #evaluateWhole(terms: QueryTerms, names: Query | PackedQueries): boolean {
-    for (;;) {
-      const verdict = this.#evaluate(terms, names, QUESTION_STEPS)
-      if (verdict !== null) return verdict
-    }
-  }
-
   /** Decides one query. `names` contains its keys, as strings or packed. */
   #evaluate(terms: QueryTerms, names: Query | PackedQueries, stepsMax: number): boolean | null {
     const reads = this.#reads
@@ -343,7 +337,7 @@ export class SharedIndexReader implements DecisionEngine {
    */
   #evaluateDenied(names: Query | PackedQueries, stepsMax: number): boolean | null {
     try {
-      const asked = this.#gatherFound(sourceOf(names), stepsMax)
+      const asked = this.#gatherFound(sourceOfNames(names), stepsMax)
       if (this.#reads.isValid()) return asked !== null && this.#ruledReads.decide(names, asked, stepsMax)
     } catch (error) {
       if (this.#reads.isValid()) throw this.#reads.faultOf(error)
@@ -354,7 +348,7 @@ export class SharedIndexReader implements DecisionEngine {
   /** Like `#gather`, for the current query, whose names have already been looked up. */
   #gatherFound(source: BatchSource, stepsMax: number): AskedRules | null {
     const terms = this.#terms
-    if (terms === null || !this.#action || !source.asksRules) return null
+    if (terms === null || !this.#action) return null
     const { sequence } = this.#reads
     this.#question.resolve(this.#question.record, terms.tenant, sequence)
     const asked = { terms, source, user: this.#question.user, sequence, stepsMax }
@@ -367,9 +361,15 @@ export class SharedIndexReader implements DecisionEngine {
     { lookups, stepsMax }: Pick<Attempt, 'lookups' | 'stepsMax'>,
     gathering?: Gathering,
   ): AskedRules | null {
-    if (query.asksRules === false || !this.#resolved(query).actionView) return null
+    if (!this.#resolved(query).actionView) return null
     const user = this.#question.findUser(query.user)
-    const asked = { terms: query, source: sourceOf(query), user, sequence: this.#reads.sequence, stepsMax }
+    const asked = {
+      terms: query,
+      source: new QuerySource([query]),
+      user,
+      sequence: this.#reads.sequence,
+      stepsMax,
+    }
     return this.#ruled.gather(this.#parts(), asked, lookups, gathering)
   }
 

@@ -4,7 +4,6 @@
  */
 import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
-import { sourceOf } from '#engine/shared-index/check/batch-source.ts'
 import { BUILD } from '#engine/shared-index/check/check.ts'
 import { type Attempt, type RuleQuestions, settled } from '#engine/shared-index/check/rule-questions.ts'
 import { type AskedRules, NO_LOOKUPS } from '#engine/shared-index/check/rule-values.ts'
@@ -51,7 +50,6 @@ export class RuledReads {
     names: Query | PackedQueries,
     attempt: Partial<Attempt> & Pick<Attempt, 'stepsMax'>,
   ): boolean | null {
-    if (!sourceOf(names).asksRules) return false
     const query = names instanceof PackedQueries ? names.query(0) : names
     const { stepsMax } = attempt
     let { spent = 0, lookups = NO_LOOKUPS } = attempt

@@ -3,7 +3,7 @@
  * Otherwise, each candidate is decided by a check (`ruled-search/`).
  */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
-import { type BatchSource, sourceOf } from '#engine/shared-index/check/batch-source.ts'
+import { QuerySource } from '#engine/shared-index/check/batch-source.ts'
 import type { ResolvedQuery } from '#engine/shared-index/check/question.ts'
 import { Gathering } from '#engine/shared-index/check/rule-check.ts'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
@@ -47,8 +47,8 @@ export interface SearchParts {
   readonly steps: () => number
 }
 
-/** The action for which a search is made, and whether rules are evaluated. */
-type SearchedAction = Pick<UserQuestion, 'type' | 'action' | 'asksRules'>
+/** The action for which a search is made. */
+type SearchedAction = Pick<UserQuestion, 'type' | 'action'>
 
 export class Searches {
   readonly #reads: ConsistentReads
@@ -127,9 +127,9 @@ export class Searches {
   }
 
   /** Returns the declared actions that rules might allow. Call it within a consistent read. */
-  #ruledActions({ type, asksRules }: ActionQuestion): string[] {
+  #ruledActions({ type }: ActionQuestion): string[] {
     const { types, rules } = this.#parts.schema()
-    if (!rules || asksRules === false) return []
+    if (!rules) return []
     return [...(types.get(type)?.actions.keys() ?? [])].filter(action => rules.planOf(type, action) !== null)
   }
 
@@ -213,8 +213,8 @@ export class Searches {
   }
 
   /** Returns whether rules might allow any searched entity. Call it within a consistent read. */
-  #isRuled({ type, action, asksRules }: SearchedAction): boolean {
-    return asksRules !== false && this.#planOf(type, action) !== null
+  #isRuled({ type, action }: SearchedAction): boolean {
+    return this.#planOf(type, action) !== null
   }
 
   #planOf(type: string, action: string): Plan | null {
@@ -238,7 +238,7 @@ export class Searches {
     regions.attributeNames.refresh()
     regions.lists.refresh()
     this.#gathering.begin(sequence)
-    const source: BatchSource = sourceOf(query)
+    const source = new QuerySource([query])
     const asked = this.#gathering.next(plan, source, 0)
     const { instance, tenant } = question
     this.#gathering.gather(asked, { regions, schema: this.#parts.schema() }, user, { instance, tenant })

@@ -6,7 +6,7 @@
  */
 import { type AttributesReader, SENT_TEXT_BYTES_MAX } from '#decisions/dialects/attributes-in-text.ts'
 import { bytesOf } from '#http/message/byte-views.ts'
-import type { SentAttributes } from '#model/decision.ts'
+import { NOTHING_SENT, type SentAttributes } from '#model/decision.ts'
 import type { JsonObject } from '#model/json-object.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
 import type { AttributesInBytes } from '#model/packed-queries.ts'
@@ -15,16 +15,17 @@ import type { AttributeRanges } from './question-reader.ts'
 import type { QuestionTemplate } from './question-template.ts'
 
 /**
- * Number of words that locate the text of a query: the offset of its first byte in the body, and the offset
- * after its last byte.
+ * Number of words about the text of a query: the offset of its first byte in the body, the offset after its
+ * last byte, and the number of the template that it matched, or 0 if it matched none.
  */
-export const TEXT_WORDS = 2
+export const TEXT_WORDS = 3
 
 /** Positions of the queries of a list in the body. */
 export interface ListTexts {
   readonly ranges: Int32Array
-  /** The template that each query matched; null if it matched none. */
-  readonly templates: readonly (QuestionTemplate | null)[]
+  /** Index of the first query with a position. The queries before it have no attributes. */
+  readonly from: number
+  readonly templates: readonly QuestionTemplate[]
   readonly isAscii: boolean
 }
 
@@ -47,10 +48,11 @@ export class AttributesInBody implements AttributesInBytes {
 
   sent(index: number): SentAttributes {
     const { ranges, templates } = this.#texts
+    if (this.#first + index < this.#texts.from) return NOTHING_SENT
     const place = TEXT_WORDS * (this.#first + index)
-    const [from, to] = [ranges[place]!, ranges[place + 1]!]
-    const template = templates[this.#first + index] ?? null
-    if (template !== null && to - from <= SENT_TEXT_BYTES_MAX) {
+    const [from, to, number] = [ranges[place]!, ranges[place + 1]!, ranges[place + 2]!]
+    const template = templates.find(each => each.number === number)
+    if (template !== undefined && to - from <= SENT_TEXT_BYTES_MAX) {
       const parts = template.attributesIn(this.#bytes, from, this.#body.length)
       if (parts !== null) return this.#sentIn(parts)
     }
@@ -62,8 +64,7 @@ export class AttributesInBody implements AttributesInBytes {
   }
 
   in(bytes: DataView): AttributesInBody {
-    const { ranges, templates, isAscii } = this.#texts
-    const texts = { ranges: ranges.slice(), templates: templates.slice(), isAscii }
+    const texts = { ...this.#texts, ranges: this.#texts.ranges.slice() }
     return new AttributesInBody(bytes, texts, this.#reader, this.#first)
   }
 

@@ -41,23 +41,21 @@ export interface BatchReaderOptions {
   readonly subjectTypes: ReadonlySet<string>
   /** Whether a resource must have an ID. */
   readonly isStrict: boolean
+  /** Returns milliseconds since 1970. */
+  readonly now: () => number
 }
 
 interface Readers {
   readonly reader: QuestionReader
   readonly batch: QuestionReader
-  /** Whether the environment has conditions that can read the attributes and the context of the items. */
-  readonly isRuled: boolean
 }
 
-/**
- * Range of the items that were skipped, and a bit mask of the defaults (`parts`) that were known when they
- * were skipped.
- */
-interface PassedItems {
-  readonly from: number
-  readonly to: number
-  readonly parts: number
+/** Range of the items, and the defaults that were known when the items were read or skipped. */
+interface ItemsBefore extends ByteRange {
+  /** Bit mask of these defaults. */
+  parts: number
+  saysAttributes: boolean
+  isRead: boolean
 }
 
 export class BatchReader {
@@ -70,50 +68,50 @@ export class BatchReader {
 
   constructor(options: BatchReaderOptions) {
     this.#options = options
-    this.#list = new ListReader(options.checksMax)
+    this.#list = new ListReader(options.checksMax, options.now)
   }
 
   /**
    * Returns the queries, or null if the body does not have the common form. The result is valid until the
-   * next body is read. `readAt`: see `ListReader`. O(bytes).
+   * next body is read. O(bytes).
    */
-  read(bytes: DataView, readAt: number | null): PackedQueries | null {
+  read(bytes: DataView): PackedQueries | null {
     const body = bytesOf(bytes)
     const { texts } = this.#list
     texts.begin(bytes)
     const { unlikePartsMax: partsMax } = this.#options
     const reader = new QuestionReader(body, texts, ITEM_FIELDS, { partsMax })
-    const isRuled = readAt !== null
-    let passed = null as PassedItems | null
-    const list: ByteRange = { from: 0, to: 0 }
+    const list: ItemsBefore = { from: 0, to: 0, parts: 0, saysAttributes: false, isRead: true }
     const readItems = (from: number): number => {
       const { mark } = texts
       list.from = from
-      list.to = this.#wasBehind ? REFUSED : this.#readItems(body, bytes, from, { reader, batch, isRuled })
+      list.parts = batch.parts
+      list.saysAttributes = batch.saysAttributes
+      list.to = this.#wasBehind ? REFUSED : this.#readItems(body, bytes, from, { reader, batch })
       if (list.to !== REFUSED) return list.to
       texts.forget(mark)
-      const to = (list.to = listEnd(body, from))
-      passed = { from, to, parts: batch.parts }
-      return to
+      list.isRead = false
+      return (list.to = listEnd(body, from))
     }
     const batch: QuestionReader = new QuestionReader(body, texts, BATCH_FIELDS, { partsMax, readItems })
     const end = batch.read(skipBlanks(body, 0))
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
-    if (passed !== null && !this.#readPassed(body, bytes, passed, { reader, batch, isRuled })) return null
-    // The items also have the attributes of the defaults.
-    if (batch.saysAttributes) this.#list.saysAttributes = true
-    if (isRuled && !this.#hasReadableAttributes(list, body.length)) return null
-    const packed = this.#list.packed(readAt, itemsSent({ ...list, end: body.length }))
+    // If attributes follow the items, the positions of the items were not recorded.
+    const mustRead = !list.isRead || batch.saysAttributes !== list.saysAttributes
+    if (mustRead && !this.#readPassed(body, bytes, list, { reader, batch })) return null
+    if (!this.#hasReadableAttributes(list, body.length)) return null
+    const packed = this.#list.packed(itemsSent({ from: list.from, to: list.to, end: body.length }))
     // An AuthZEN request without items is a single evaluation, which the fallback handles.
     return packed === null || packed.count === 0 ? null : packed
   }
 
   /** Reads the items of a batch after its defaults. Returns the offset after the items, or `REFUSED`. */
-  #readItems(body: Buffer, bytes: DataView, at: number, { reader, batch, isRuled }: Readers): number {
+  #readItems(body: Buffer, bytes: DataView, at: number, { reader, batch }: Readers): number {
     if (hasLongText(batch)) return REFUSED
     this.#useDefaults(batch)
     const asked = (known: QueryTerms | null) => this.#asked(body, { reader, batch, known })
-    return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), isRuled, asked })
+    const { saysAttributes: inheritAttributes } = batch
+    return this.#list.read(body, bytes, at, { reader, defaults: spotOf(batch), inheritAttributes, asked })
   }
 
   /**
@@ -126,12 +124,14 @@ export class BatchReader {
   }
 
   /**
-   * Reads the items that were skipped, after the whole batch was read and all defaults are known. Returns
-   * whether all items could be read.
+   * Reads the items after the whole batch was read and all defaults are known. Returns whether all items
+   * could be read.
    */
-  #readPassed(body: Buffer, bytes: DataView, { from, to, parts }: PassedItems, readers: Readers): boolean {
+  #readPassed(body: Buffer, bytes: DataView, list: ItemsBefore, readers: Readers): boolean {
+    const { from, to, parts, saysAttributes } = list
+    const { batch } = readers
     const wasRead = !this.#wasBehind
-    this.#wasBehind = readers.batch.parts !== parts
+    this.#wasBehind = batch.parts !== parts || batch.saysAttributes !== saysAttributes
     // The items were already read without success. If no defaults followed them, a second attempt would fail
     // again.
     if (wasRead && !this.#wasBehind) return false

@@ -18,28 +18,29 @@ export class BulkReader {
   readonly #unlikePartsMax: number | undefined
 
   /**
-   * `checksMax`: maximum number of queries. `unlikePartsMax`: maximum number of members and elements in
-   * queries that match no template, because reading such queries takes several times as long. A bulk that
-   * exceeds one of the limits is left to the fallback, which rejects a bulk with too many queries.
+   * `checksMax`: maximum number of queries. `now` returns milliseconds since 1970. `unlikePartsMax`: maximum
+   * number of members and elements in queries that match no template, because reading such queries takes
+   * several times as long. A bulk that exceeds one of the limits is left to the fallback, which rejects a
+   * bulk with too many queries.
    */
-  constructor(checksMax: number, unlikePartsMax?: number) {
-    this.#list = new ListReader(checksMax)
+  constructor(checksMax: number, now: () => number, unlikePartsMax?: number) {
+    this.#list = new ListReader(checksMax, now)
     this.#unlikePartsMax = unlikePartsMax
   }
 
   /**
    * Returns the queries, or null if the body does not have the common form. The result is valid until the
-   * next body is read. `readAt`: see `ListReader`. O(bytes).
+   * next body is read. O(bytes).
    */
-  read(bytes: DataView, readAt: number | null): PackedQueries | null {
+  read(bytes: DataView): PackedQueries | null {
     const body = bytesOf(bytes)
     const { texts } = this.#list
     texts.begin(bytes)
     const reader = new QuestionReader(body, texts, NATIVE.fields, { partsMax: this.#unlikePartsMax })
     const asked = (known: QueryTerms | null) => NATIVE.asked(reader, known)
-    const questions = { reader, defaults: NO_DEFAULTS, isRuled: readAt !== null, asked }
+    const questions = { reader, defaults: NO_DEFAULTS, inheritAttributes: false, asked }
     const end = this.#list.read(body, bytes, skipBlanks(body, 0), questions)
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
-    return this.#list.packed(readAt, NATIVE.sent)
+    return this.#list.packed(NATIVE.sent)
   }
 }

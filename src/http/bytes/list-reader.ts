@@ -7,6 +7,7 @@
 import type { AttributesReader } from '#decisions/dialects/attributes-in-text.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import {
+  type PackedContext,
   PackedQueries,
   type QueryTerms,
   KEY_RANGE,
@@ -49,8 +50,8 @@ export interface Questions {
   readonly reader: QuestionReader
   /** Positions of the default keys that the queries inherit. */
   readonly defaults: Int32Array
-  /** Whether the environment has conditions that can read the attributes and the context of the queries. */
-  readonly isRuled: boolean
+  /** Whether queries inherit attributes or context from defaults. */
+  readonly inheritAttributes: boolean
   /**
    * Builds the query that was just read. `known`: the terms of the previous query. Returns null if the
    * fallback parser must handle the query.
@@ -107,42 +108,45 @@ export class ListReader {
   #count = 0
   /** Whether a query of the last list contains attributes or context that conditions can read. */
   saysAttributes = false
-  /** Positions of the queries of the last list in the body, if they were recorded. */
-  #textRanges = new Int32Array(TEXT_WORDS)
-  /** The template that each query matched; null if it matched none. */
-  readonly #matched: (QuestionTemplate | null)[] = []
+  /**
+   * Positions of the queries of the last list in the body, from the first query with attributes on. Only
+   * attributes need them.
+   */
+  #positions = new Int32Array(TEXT_WORDS)
+  /** Index of the first query with a position; -1 if no query has one. */
+  #textsFrom = -1
+  #templateCount = 0
   /**
    * Packed form of a list with a single query. The object is reused, because a new object for each decision
    * would add work for the garbage collector.
    */
   readonly #one: PackedQueries
+  /** Reads the attributes and the context of the queries of the last list. */
+  #sent: AttributesReader | null = null
+  readonly #context: PackedContext
 
-  /** `checksMax`: maximum number of queries. Longer lists are left to the fallback, which rejects them. */
-  constructor(checksMax: number) {
+  /**
+   * `checksMax`: maximum number of queries. Longer lists are left to the fallback, which rejects them. `now`
+   * returns milliseconds since 1970.
+   */
+  constructor(checksMax: number, now: () => number, { isSingle } = { isSingle: false }) {
     this.#checksMax = checksMax
+    this.#context = { now, attributes: () => this.#attributes() }
     this.#one = new PackedQueries(1, EMPTY_BODY, this.#keyRanges, this.#termsTable)
+    this.#one.isSingle = isSingle
   }
 
   /**
    * Returns the queries of the last list, or null if the bytes are not valid UTF-8. The result is valid until
-   * the next list is read. `readAt`: the time at which the queries were read if conditions can use it,
-   * otherwise null. If `readAt` is set, `sent` reads the attributes and the context of the queries.
+   * the next list is read. `sent` reads the attributes and the context of a query. It is called only for
+   * queries whose conditions need them.
    */
-  packed(readAt: number | null, sent: AttributesReader): PackedQueries | null {
+  packed(sent: AttributesReader): PackedQueries | null {
     const { texts } = this
     if (!texts.isValid) return null
-    const isOne = this.#count === 1
-    const packed = isOne
-      ? this.#one
-      : new PackedQueries(this.#count, texts.bytes, this.#keyRanges, this.#termsTable)
-    packed.asksRules = readAt !== null
-    packed.readAt = readAt
-    packed.attributes = readAt !== null && this.saysAttributes ? this.#attributes(sent) : null
-    if (isOne) {
-      packed.bytes = texts.bytes
-      packed.keyRanges = this.#keyRanges
-    }
-    return packed
+    this.#sent = sent
+    if (this.#count === 1) return this.#one.reuse(texts.bytes, this.#keyRanges, this.#context)
+    return new PackedQueries(this.#count, texts.bytes, this.#keyRanges, this.#termsTable).in(this.#context)
   }
 
   /**
@@ -159,7 +163,8 @@ export class ListReader {
     if (body[from] !== OPEN_BRACKET) return REFUSED
     let at = skipBlanks(body, from + 1)
     if (body[at] === CLOSE_BRACKET) return at + 1
-    const { defaults, isRuled } = questions
+    const { defaults } = questions
+    this.saysAttributes = questions.inheritAttributes
     const source = { body, bytes, defaults, gain: new TemplateYield() }
     for (let count = 0; count < this.#checksMax; count++) {
       if ((count + 1) * RANGE_WORDS > this.#keyRanges.length) this.#grow()
@@ -167,7 +172,7 @@ export class ListReader {
       const isMatched = next !== REFUSED
       if (!isMatched) next = this.#readUnlike(source, questions, at, count)
       if (next === REFUSED) return REFUSED
-      if (isRuled) this.#noteText(count, at, next, isMatched ? this.#templates[0]! : null)
+      if (this.saysAttributes) this.#noteText(count, at, next, isMatched ? this.#templates[0]!.number : 0)
       at = skipBlanks(body, next)
       if (body[at] === CLOSE_BRACKET) return at + 1
       if (body[at] !== COMMA) return REFUSED
@@ -183,10 +188,8 @@ export class ListReader {
   #begin(): void {
     if (this.#termsTable.length > this.#count) this.#termsTable.length = this.#count
     this.#count = 0
+    this.#textsFrom = -1
     this.saysAttributes = false
-    // One entry is kept for the next single query, because an array that is truncated to length 0 releases
-    // its memory.
-    if (this.#matched.length > 1) this.#matched.length = 1
   }
 
   /**
@@ -195,18 +198,17 @@ export class ListReader {
    */
   matchOne(bytes: DataView, at: number, limit: number, gain: TemplateYield): number {
     this.#begin()
-    this.#textRanges[0] = at
-    const end = (this.#textRanges[1] = this.#matchNext(bytes, limit, NO_DEFAULTS, gain, at, 0))
-    this.#matched[0] = end === REFUSED ? null : this.#templates[0]!
+    const end = this.#matchNext(bytes, limit, NO_DEFAULTS, gain, at, 0)
+    if (end !== REFUSED) this.#noteText(0, at, end, this.#templates[0]!.number)
     return end
   }
 
   /** Like `matchOne`, but reads the query in full, because it matches no template. */
   readOne(source: ListSource, questions: Questions, at: number): number {
     this.#begin()
-    this.#matched[0] = null
-    this.#textRanges[0] = at
-    return (this.#textRanges[1] = this.#readUnlike(source, questions, at, 0))
+    const end = this.#readUnlike(source, questions, at, 0)
+    this.#noteText(0, at, end, 0)
+    return end
   }
 
   #matchNext(
@@ -287,40 +289,44 @@ export class ListReader {
     else if (!gain.shouldLearn) return
     else gain.templates++
     if (templates.length === TEMPLATES_MAX) templates.pop()
-    templates.unshift(new QuestionTemplate(body, { ...question, isWide }))
+    this.#templateCount += 1
+    templates.unshift(new QuestionTemplate(body, { ...question, isWide }, this.#templateCount))
   }
 
   /**
-   * Length in bytes of the longest query in the last list. Requires that the positions were recorded.
-   * O(queries).
+   * Length in bytes of the longest query in the last list whose position was recorded. O(queries).
    */
   get longestText(): number {
     let longest = 0
-    for (let index = 0; index < this.#count; index++) {
-      longest = Math.max(
-        longest,
-        this.#textRanges[TEXT_WORDS * index + 1]! - this.#textRanges[TEXT_WORDS * index]!,
-      )
+    for (let place = TEXT_WORDS * this.#textsFrom; place < TEXT_WORDS * this.#count; place += TEXT_WORDS) {
+      longest = Math.max(longest, this.#positions[place + 1]! - this.#positions[place]!)
     }
     return longest
   }
 
-  /** A separate function, because most requests do not need it. */
-  #attributes(sent: AttributesReader): AttributesInBody {
-    const texts = { ranges: this.#textRanges, templates: this.#matched, isAscii: this.texts.isAscii }
-    return new AttributesInBody(this.texts.bytes, texts, sent)
+  #attributes(): AttributesInBody | null {
+    if (!this.saysAttributes) return null
+    const texts = {
+      ranges: this.#positions,
+      from: this.#textsFrom,
+      templates: this.#templates.slice(),
+      isAscii: this.texts.isAscii,
+    }
+    return new AttributesInBody(this.texts.bytes, texts, this.#sent!)
   }
 
-  #noteText(index: number, from: number, to: number, template: QuestionTemplate | null): void {
-    this.#matched[index] = template
+  #noteText(index: number, from: number, to: number, template: number): void {
+    if (this.#textsFrom < 0) this.#textsFrom = index
     const place = TEXT_WORDS * index
-    if (place === this.#textRanges.length) {
-      const ranges = new Int32Array(2 * place)
-      ranges.set(this.#textRanges)
-      this.#textRanges = ranges
+    if (place >= this.#positions.length) {
+      const positions = new Int32Array(2 * (place + TEXT_WORDS))
+      positions.set(this.#positions)
+      this.#positions = positions
     }
-    this.#textRanges[place] = from
-    this.#textRanges[place + 1] = to
+    const positions = this.#positions
+    positions[place] = from
+    positions[place + 1] = to
+    positions[place + 2] = template
   }
 
   #grow(): void {

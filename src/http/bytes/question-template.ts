@@ -72,6 +72,8 @@ export interface LearnedQuestion {
 }
 
 export class QuestionTemplate {
+  /** Positive number that no other template of the reader has. */
+  readonly number: number
   readonly terms: QueryTerms
   /** Whether the queries contain attributes or context that conditions can read. */
   readonly saysAttributes: boolean
@@ -101,7 +103,8 @@ export class QuestionTemplate {
   readonly #attributePlaces: Int32Array | null
   readonly #attributes = new Int32Array(2 * ATTRIBUTE_PARTS.length)
 
-  constructor(bytes: Uint8Array, question: LearnedQuestion) {
+  constructor(bytes: Uint8Array, question: LearnedQuestion, number: number) {
+    this.number = number
     const { from, to, user, key, terms, skipped, isWide } = question
     this.terms = terms
     this.saysAttributes = question.saysAttributes

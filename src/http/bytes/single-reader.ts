@@ -18,26 +18,28 @@ const BODIES_A_JUDGEMENT = 1_000
 
 export class SingleReader {
   readonly #dialect: Dialect
-  readonly #list = new ListReader(1)
+  readonly #list: ListReader
   #gain = new TemplateYield()
   #bodies = 0
 
-  constructor(dialect: Dialect) {
+  /** `now` returns milliseconds since 1970. */
+  constructor(dialect: Dialect, now: () => number) {
     this.#dialect = dialect
+    this.#list = new ListReader(1, now, { isSingle: true })
   }
 
   /**
    * Returns the query, or null if the body does not have the common form. The result is valid until the next
-   * body is read. `readAt`: see `ListReader`. O(bytes).
+   * body is read. O(bytes).
    */
-  read(bytes: DataView, readAt: number | null): PackedQueries | null {
+  read(bytes: DataView): PackedQueries | null {
     const gain = this.#judged()
     const limit = this.#list.texts.begin(bytes)
     const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0, limit), limit, gain)
     // If a query matches a template but other text follows it, the body is not read in full. Otherwise its
     // query would replace a useful template.
     const isRead = end === REFUSED ? this.#readUnlike(bytes, gain) : blanksEnd(bytes, end, limit) === limit
-    return isRead ? this.#list.packed(readAt, this.#dialect.sent) : null
+    return isRead ? this.#list.packed(this.#dialect.sent) : null
   }
 
   #readUnlike(bytes: DataView, gain: TemplateYield): boolean {
@@ -48,7 +50,7 @@ export class SingleReader {
     const asked = () => dialect.asked(reader, null)
     const end = this.#list.readOne(
       source,
-      { reader, defaults: NO_DEFAULTS, isRuled: false, asked },
+      { reader, defaults: NO_DEFAULTS, inheritAttributes: false, asked },
       skipBlanks(body, 0),
     )
     return end !== REFUSED && skipBlanks(body, end) === body.length

@@ -18,7 +18,7 @@ import type { HeaderList } from '#http/message/header-list.ts'
 import { loggedId } from '#http/message/request-id.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
-import { Dispatcher, type OnCall, type RevisionGate, type TakeRate } from '#http/routing/dispatch.ts'
+import { Dispatcher, type RevisionGate, type TakeRate } from '#http/routing/dispatch.ts'
 import type { LargeBodies } from '#http/routing/large-bodies.ts'
 import { familyOfPath } from '#http/routing/path.ts'
 import type { Route } from '#http/routing/route.ts'
@@ -62,11 +62,6 @@ export interface HttpServerOptions {
    * its own.
    */
   readonly segments?: SegmentStock
-  /**
-   * Called with the ID of each request directly before its handler runs. If the callback throws, the request
-   * fails as if the handler had thrown.
-   */
-  readonly onCall?: OnCall | null
   /** The budget of this thread. If absent, the server has its own. */
   readonly budget?: TimeBudget
   readonly limits: {
@@ -163,7 +158,6 @@ export class HttpServer {
       familyOf = familyOfPath,
       minRevision = null,
       takeRate = null,
-      onCall = null,
       largeBodies = null,
       segments = new SegmentStock(longBodiesBytesMax(limits.bodyBytesMax)),
       budget = new TimeBudget('http'),
@@ -182,7 +176,6 @@ export class HttpServer {
         hasStrictHeaders,
         minRevision,
         takeRate,
-        onCall,
         largeBodies,
       }),
       requestIds: requestIds(),

@@ -2,7 +2,7 @@
  * A request and its response as plain values, which routes use. Only `server.ts` depends on the HTTP library.
  * These values can be used after the request is over, and tests can create them.
  */
-import type { RequestClient } from '#model/caller.ts'
+import type { AskingClient, RequestClient } from '#model/caller.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { Principal } from '#model/principal.ts'
 import type { HeaderList } from './header-list.ts'
@@ -51,7 +51,7 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
    */
   readonly names: RequestNames
   /** The client that waits for the response. */
-  readonly caller: RequestClient
+  readonly caller: RequestClient & AskingClient
 }
 
 /**

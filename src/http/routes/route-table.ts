@@ -85,13 +85,16 @@ export interface DecisionRouteParts {
   }
 }
 
-function accessReaders(options: DecisionRouteParts['options']): AccessRouteOptions['bytes'] {
+function accessReaders(
+  options: DecisionRouteParts['options'],
+  now: () => number,
+): AccessRouteOptions['bytes'] {
   if (!options.hasBytesPath) return null
   const ofUsers = { subjectTypes: new Set(options.subjectTypes), isStrict: options.isAuthzenStrict }
   const { bulkChecksMax: checksMax, unlikePartsMax } = options
   return {
-    singles: new SingleReader(evaluationDialect(ofUsers)),
-    batches: new BatchReader({ checksMax, unlikePartsMax, ...ofUsers }),
+    singles: new SingleReader(evaluationDialect(ofUsers), now),
+    batches: new BatchReader({ checksMax, unlikePartsMax, now, ...ofUsers }),
   }
 }
 
@@ -104,7 +107,10 @@ export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route
     kongRoute(parts.decisions),
     ...permissionRoutes(parts.permissions, parts.answers),
     ...tenantListRoutes(parts.decisions, parts.tenants, parts.answers),
-    ...accessRoutes(parts.access, { isStrict: options.isAuthzenStrict, bytes: accessReaders(options) }),
+    ...accessRoutes(parts.decisions, parts.access, {
+      isStrict: options.isAuthzenStrict,
+      bytes: accessReaders(options, parts.decisions.now),
+    }),
     ...accessSearchRoutes(parts.search, options),
   ]
 }

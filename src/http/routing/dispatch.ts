@@ -18,7 +18,6 @@
  */
 import type { RequestClient } from '#model/caller.ts'
 import { JSON_TYPE } from '#http/message/answer.ts'
-import { loggedId } from '#http/message/request-id.ts'
 import type { Call, HttpRequest, Reply, RequestNames } from '#http/message/request-reply.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -68,16 +67,12 @@ export interface RevisionGate {
 /** Returns whether a key is below its rate limit. If so, also counts the request. */
 export type TakeRate = (keyId: string | null) => boolean
 
-export type OnCall = (requestId: string) => void
-
 export interface DispatchOptions {
   readonly hasStrictHeaders: boolean
   /** If null, `X-Min-Revision` is ignored. */
   readonly minRevision: RevisionGate | null
   /** If null, API keys have no rate limit. */
   readonly takeRate: TakeRate | null
-  /** Called with the ID of each request directly before its handler runs. Can be null. */
-  readonly onCall: OnCall | null
   /** Reads large bodies on another thread. If null, this thread reads all bodies. */
   readonly largeBodies: LargeBodies | null
 }
@@ -88,7 +83,6 @@ export class Dispatcher {
   readonly #hasStrictHeaders: boolean
   readonly #minRevision: RevisionGate | null
   readonly #takeRate: TakeRate | null
-  readonly #onCall: OnCall | null
   readonly #largeBodies: LargeBodies | null
   #unknownWaiting = 0
 
@@ -98,7 +92,6 @@ export class Dispatcher {
     this.#hasStrictHeaders = options.hasStrictHeaders
     this.#minRevision = options.minRevision
     this.#takeRate = options.takeRate
-    this.#onCall = options.onCall
     this.#largeBodies = options.largeBodies
   }
 
@@ -180,7 +173,7 @@ export class Dispatcher {
     const { headers } = head
     const call = { principal, params, query, body: pieces ?? value, headers, caller, names: caller }
     // The wait begins after all checks, so that an invalid request fails immediately.
-    return minRevision === null ? this.#handle(route, call) : this.#handleAt(minRevision, match, head, call)
+    return minRevision === null ? route.handle(call) : this.#handleAt(minRevision, match, head, call)
   }
 
   /** Whether another thread reads the large bodies of this route. */
@@ -228,7 +221,7 @@ export class Dispatcher {
     const read = body.bytes <= BYTES_HERE_MAX ? (route.readBytes?.(body.view, principal) ?? null) : null
     if (read === null) return null
     const call = { principal, params: NOTHING, query: NOTHING, body: read, headers, caller, names: caller }
-    return this.#handle(route, call)
+    return route.handle(call)
   }
 
   async #answerElsewhere(
@@ -289,7 +282,7 @@ export class Dispatcher {
    */
   #handleAt(minRevision: string, match: RouteMatch, head: RequestHead, call: Call): Promise<Reply> {
     const reached = this.#whenReached(minRevision, match, head, call.principal)
-    return reached.then(present => this.#handle(match.route, { ...call, principal: present }))
+    return reached.then(present => match.route.handle({ ...call, principal: present }))
   }
 
   /**
@@ -344,11 +337,6 @@ export class Dispatcher {
     } finally {
       this.#unknownWaiting -= 1
     }
-  }
-
-  #handle(route: Route, call: Call): Reply | Promise<Reply> {
-    if (this.#onCall !== null) this.#onCall(loggedId(call.names.requestId))
-    return route.handle(call)
   }
 }
 

@@ -66,10 +66,6 @@ export class EngineReaders implements EngineSource, ProgressSource {
     return attached.engine
   }
 
-  hasRules(environmentId: string): boolean {
-    return this.#attached.get(environmentId)?.engine.hasRules() ?? false
-  }
-
   /**
    * Returns the engine of this thread, and the data that another thread needs to use the same index. Throws
    * `NOT_READY`, `ENVIRONMENT_CLOSED` or `STALE`.

@@ -5,14 +5,15 @@ import type { Query } from '#model/decision.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
 import type { Principal } from '#model/principal.ts'
+import type { Verdicts } from '#model/question.ts'
 import type { JobIndex, ThreadJob } from './pool-jobs.ts'
 
 /** Data that the thread is started with. */
 export interface BodyThreadData<Settings> {
   readonly settings: Settings
   readonly tokenSecret: string
-  /** Whether decisions are observed, and whether their queries are observed also. */
-  readonly observes: 'nothing' | 'decisions' | 'questions'
+  /** Whether decisions are observed, and whether their checks are observed also. */
+  readonly observes: 'nothing' | 'decisions' | 'checks'
 }
 
 export interface BodyRequest {
@@ -52,21 +53,22 @@ export interface BodyAnswer {
   readonly decided: readonly Decided[]
 }
 
-/** Decisions and their queries. */
+/** Decisions on a question, with the members of the question that the observer reads. */
 export interface Decided {
-  /** Whether it was a single decision, and not a bulk or a batch. */
+  readonly verdicts: Verdicts
   readonly isSingle: boolean
-  /** 1 or 0 for each decision. */
-  readonly decisions: Uint8Array
-  /** Packed queries; or, if they were not packed, the queries themselves with long names truncated. */
-  readonly asked: PackedData | readonly Query[]
+  readonly nonUserCount: number
+  /**
+   * The checks, packed; or, if they cannot be packed, with long names truncated. Null if the observer does
+   * not read them.
+   */
+  readonly checks: PackedData | readonly Query[] | null
 }
 
-/** Same fields as `PackedQueries`. If the queries are not recorded, their keys are missing. */
+/** Same fields as `PackedQueries`. */
 export interface PackedData {
   readonly count: number
-  /** Null if the keys are not recorded. */
-  readonly bytes: Uint8Array | null
+  readonly bytes: Uint8Array
   readonly keyRanges: Int32Array
   readonly termsTable: readonly QueryTerms[]
   readonly termsIndex: Int32Array

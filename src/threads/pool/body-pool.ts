@@ -12,7 +12,8 @@
  */
 import type { Worker } from 'node:worker_threads'
 import type { BodyOutcome, BodyReader, BodyWork } from '#decisions/body-reading.ts'
-import type { DecisionObserver } from '#decisions/decision-service.ts'
+import { type DecisionObserver, unread } from '#decisions/decision-observer.ts'
+import type { Query } from '#model/decision.ts'
 import { abandoned, Admission, tooManyReads } from '#scheduling/admission.ts'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import { FairQueue } from '#scheduling/fair-queue.ts'
@@ -28,7 +29,6 @@ import { type PoolFigures, PoolThreads, shuttingDown } from './pool-threads.ts'
  * slices, between which other bodies are parsed.
  */
 const BODIES_AHEAD = 4
-const NO_BYTES = new Uint8Array(0)
 /**
  * Heap limit of the thread in bytes per byte of the longest body. The live objects of the worst valid JSON
  * take 30 times its bytes. Without a limit, garbage would grow to several gigabytes in addition, for example
@@ -55,8 +55,6 @@ export interface BodyPoolOptions extends PoolThreadEvents {
   index(environmentId: string): JobIndex
   /** Receives the decisions as if they had been made in this thread; null if they are not recorded. */
   readonly observer: DecisionObserver | null
-  /** Receives the id of a request before the observer receives its decisions. */
-  readonly onCall: ((requestId: string) => void) | null
 }
 
 interface QueuedBody {
@@ -235,24 +233,19 @@ export class BodyPool implements BodyReader {
   }
 
   #report(environmentId: string, requestId: string, { decided }: BodyAnswer): void {
-    const { observer, onCall } = this.#options
-    if (decided.length > 0 && onCall !== null) onCall(requestId)
-    for (const { isSingle, decisions, asked } of decided) {
-      const questions = 'termsTable' in asked ? packedOf(asked) : asked
-      if (!isSingle) observer?.decidedAll(decisions, environmentId, questions)
-      else
-        observer?.decided(decisions[0] === 1, environmentId, 'terms' in questions ? questions : questions[0]!)
+    for (const { verdicts, isSingle, nonUserCount, checks } of decided) {
+      const query = checks === null ? unread : queryIn(checks)
+      this.#options.observer?.decided(verdicts, { isSingle, nonUserCount, query }, environmentId, {
+        requestId,
+      })
     }
   }
 }
 
-function packedOf({ count, bytes, keyRanges, termsTable, termsIndex }: PackedData): PackedQueries {
-  const { buffer, byteOffset, byteLength } = bytes ?? NO_BYTES
-  return new PackedQueries(
-    count,
-    new DataView(buffer, byteOffset, byteLength),
-    keyRanges,
-    termsTable,
-    termsIndex,
-  )
+function queryIn(checks: PackedData | readonly Query[]): (index: number) => Query {
+  if (!('termsTable' in checks)) return index => checks[index]!
+  const { count, bytes, keyRanges, termsTable, termsIndex } = checks
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const packed = new PackedQueries(count, view, keyRanges, termsTable, termsIndex)
+  return index => packed.query(index)
 }

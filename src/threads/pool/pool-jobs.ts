@@ -50,8 +50,6 @@ export interface SharedBulk {
   readonly bodyBytes: number
   /** The distinct terms of its queries. */
   readonly termsTable: readonly QueryTerms[]
-  /** See `PackedQueries`. */
-  readonly asksRules: boolean
 }
 
 /** Jobs that every thread of a pool supports. */
@@ -143,8 +141,7 @@ export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): Sha
     }
     termsIndex[index] = number
   }
-  const { asksRules } = packed
-  return { memory, count, bodyBytes: bytes.byteLength, termsTable: [...numbers.keys()], asksRules }
+  return { memory, count, bodyBytes: bytes.byteLength, termsTable: [...numbers.keys()] }
 }
 
 export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {
@@ -159,8 +156,7 @@ export function decidePart(engine: DecisionEngine, bulk: SharedBulk, { from, cou
   const keyRanges = new Int32Array(memory, layout.keyRanges + from * RANGE_WORDS * 4, count * RANGE_WORDS)
   const termsIndex = new Int32Array(memory, layout.termsIndex + from * 4, count)
   const questions = new PackedQueries(count, body, keyRanges, termsTable, termsIndex)
-  questions.asksRules = bulk.asksRules
-  engine.evaluatePacked(questions, verdictsOf(bulk).subarray(from, from + count))
+  engine.evaluateByRoles(questions, verdictsOf(bulk).subarray(from, from + count))
 }
 
 function round8(bytes: number): number {

@@ -24,6 +24,7 @@ import {
 import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { Random } from '#testing/data/random.ts'
 import { World } from '../world.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const FULL = expect.objectContaining({ code: 'LIMIT_EXCEEDED' })
 const ACTIONS = ['open', 'read']
@@ -99,7 +100,7 @@ describe.each([1, 2, 3, 4])('a small index with random commits and removals, see
           tenant: null,
         }
       })
-      expect(engine.evaluateAll(questions)).toEqual(judge.evaluateAll(questions))
+      expect(evaluateAll(engine, questions)).toEqual(evaluateAll(judge, questions))
     }
     expect(refusals).toBeGreaterThan(5)
     expect(taken).toBeGreaterThan(100)
@@ -201,8 +202,8 @@ describe('checks whose closure does not fit', () => {
         levels.map(action => ({ user: name, action, type: 'document', key, tenant: null })),
       ),
     )
-    const expected = judge.evaluateAll(questions)
-    expect(engine.evaluateAll(questions)).toEqual(expected)
+    const expected = evaluateAll(judge, questions)
+    expect(evaluateAll(engine, questions)).toEqual(expected)
     expect(questions.map(question => engine.evaluate(question))).toEqual(expected)
     expect(new Set(expected).size).toBe(2)
   }

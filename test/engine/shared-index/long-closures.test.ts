@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { assign, FOLDERS, instance, link, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const LENGTHS = [1, 2, 31, 32, 33, 40, 41, 63, 64, 65, 96, 255, 256, 257]
 
@@ -28,7 +29,7 @@ test.each(LENGTHS)(
       return { user: key, action: 'open', type: 'folder', key: 'bottom', tenant: null }
     })
     const wanted = [...levels.map(() => true), false]
-    expect(engine.evaluateAll(queries)).toEqual(wanted)
-    expect(engine.evaluateAll(queries)).toEqual(wanted)
+    expect(evaluateAll(engine, queries)).toEqual(wanted)
+    expect(evaluateAll(engine, queries)).toEqual(wanted)
   },
 )

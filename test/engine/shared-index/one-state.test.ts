@@ -6,6 +6,7 @@ import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Query } from '#model/decision.ts'
 import { assign, instance, removed, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { SECRETS } from '#testing/engines/shared-engine.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
   'if a role is moved %i times during a batch, the batch finds it in exactly one of its two places',
@@ -43,7 +44,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
       },
     }
     const reader = new SharedIndexReader(handle, { threadId: 2 })
-    const [here, , there] = reader.evaluateAll([asked('here'), disturbing, asked('there')])
+    const [here, , there] = evaluateAll(reader, [asked('here'), disturbing, asked('there')])
     expect(moves).toBeGreaterThan(0)
     expect([here, there].toSorted()).toEqual([false, true])
   },

@@ -19,6 +19,7 @@ import {
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { packed } from '#testing/engines/packed.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const CLOSED = expect.objectContaining({ code: 'ENVIRONMENT_CLOSED' })
 const QUERY: Query = { user: 'alice', action: 'read', type: 'document', key: 'd', tenant: null }
@@ -28,9 +29,9 @@ const UNKNOWN = { kind: 'of-a-later-release' } as unknown as Change
 
 const WAYS: Readonly<Record<string, (engine: DecisionEngine) => unknown>> = {
   evaluate: engine => engine.evaluate(QUERY),
-  evaluateFirst: engine => engine.evaluateFirst(packed([QUERY])),
-  evaluateAll: engine => engine.evaluateAll([QUERY, QUERY]),
-  evaluatePacked: engine => engine.evaluatePacked(packed([QUERY])),
+  evaluateFirst: engine => engine.evaluateWithin(packed([QUERY]), Infinity),
+  evaluateAll: engine => evaluateAll(engine, [QUERY, QUERY]),
+  evaluatePacked: engine => engine.evaluateAll(packed([QUERY])),
   searchResources: engine => searchResources(engine, { ...QUERY, tenant: null }, PAGE),
   searchUsers: engine => searchUsers(engine, QUERY, PAGE),
   searchActions: engine => runAtOnce(engine.searchActions(QUERY)),

@@ -226,14 +226,10 @@ test('a sampled decision log contains the configured share of the decisions, and
     read.push(index)
     return { user: `user-${index}`, action: 'read', type: 'document', key: null, tenant: null }
   }
-  log.begin('first')
-  log.decided(true, 'environment', { count: 1, query })
-  log.decidedAll([0, 1], 'environment', { count: 2, query })
-  log.begin('second')
-  const decided = log.asked('environment', { count: 4, query })
+  log.decided(Uint8Array.of(1), { query }, 'environment', 'first')
+  log.decided(Uint8Array.of(0, 1), { query }, 'environment', 'first')
+  log.decided(Uint8Array.of(0, 0, 0, 1), { query }, 'environment', 'second')
   expect(read).toEqual([0, 0, 3])
-  log.begin('third')
-  decided([0, 0, 0, 1])
   await log.close()
   const records = recordsIn(readFileSync(path, 'utf8'))
   expect(records.map(({ request_id: id, user, allow }) => [id, user, allow])).toEqual([
@@ -249,7 +245,8 @@ test('the decision log truncates names at the maximum length of keys', async () 
   const longest = 'k'.repeat(512)
   const names = { user: longest, action: longest, type: longest, key: longest, tenant: longest }
   const longer = Object.fromEntries(Object.keys(names).map(name => [name, `${longest}kk`])) as typeof names
-  log.decidedAll([true, true], 'environment', [names, longer])
+  const asked = { query: (index: number) => [names, longer][index]! }
+  log.decided(Uint8Array.of(1, 1), asked, 'environment', 'request')
   await log.close()
   const fields = ['user', 'action', 'resource_type', 'resource_key', 'tenant']
   const logged = recordsIn(readFileSync(path, 'utf8')).map(record => fields.map(field => record[field]))
@@ -270,7 +267,9 @@ test('the decision log drops and counts records beyond its buffer limit', async 
     onFault: error => expect(error).toBe(undefined),
   })
   const query = { user: 'u'.repeat(400), action: 'read', type: 'document', key: null, tenant: null }
-  for (let count = 0; count < 20_000; count += 1) log.decided(true, 'environment', query)
+  const asked = { query: () => query }
+  for (let count = 0; count < 20_000; count += 1)
+    log.decided(Uint8Array.of(1), asked, 'environment', 'request')
   const [written, dropped] = counters
     .metrics('here')
     .find(({ name }) => name === 'verdict_decision_log_records_total')!

@@ -62,12 +62,12 @@ async function started({
   const tokenSecret = '00'.repeat(32)
   const counts = { decisions: 0, calls: 0, rates: 0 }
   const observer = {
-    decided: () => void (counts.decisions += 1),
-    decidedAll: (decisions: ArrayLike<unknown>) => void (counts.decisions += decisions.length),
-    later: () => (decisions: ArrayLike<unknown>) => void (counts.decisions += decisions.length),
-    asked: () => (decisions: ArrayLike<unknown>) => void (counts.decisions += decisions.length),
+    readsChecks: false,
+    decided: ({ length }: Uint8Array) => {
+      counts.decisions += length
+      counts.calls += 1
+    },
   }
-  const onCall = () => void (counts.calls += 1)
   const pool = new BodyPool({
     entry,
     data: { settings, tokenSecret, observes: 'decisions' },
@@ -79,7 +79,6 @@ async function started({
       return readers.shareable(environmentId).index
     },
     observer,
-    onCall,
     onIndexFault: () => {},
     onThreadEnd: () => {},
     onStartFailure,
@@ -104,7 +103,6 @@ async function started({
     },
     limits: { bodyBytesMax: settings.bodyBytesMax },
     largeBodies: new LargeBodies(pool, answers),
-    onCall,
     onFault: error => expect.unreachable(String(error)),
   })
   const port = await server.listen({ host: '127.0.0.1', port: 0 })

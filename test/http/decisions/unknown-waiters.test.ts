@@ -23,7 +23,6 @@ function waitingDispatcher(takeRate: () => boolean) {
   const dispatcher = new Dispatcher(routes, () => (known.is ? principal : null), {
     hasStrictHeaders: false,
     takeRate,
-    onCall: null,
     largeBodies: null,
     minRevision: {
       isReached: () => false,

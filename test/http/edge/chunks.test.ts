@@ -19,7 +19,7 @@ let edge: EdgeServer
 /** The ids of the requests whose handlers were called. */
 let called: string[] = []
 beforeAll(async () => {
-  edge = await startEdge({ onCall: requestId => called.push(requestId) })
+  edge = await startEdge({}, requestId => called.push(requestId))
 })
 afterAll(() => edge.server.close())
 afterEach(() => {

@@ -248,11 +248,21 @@ export interface EdgeServer {
   readonly faults: Fault[]
 }
 
-export async function startEdge(options: Partial<HttpServerOptions> = {}): Promise<EdgeServer> {
+/** `onCall` is called with the ID of each request directly before its handler runs. */
+export async function startEdge(
+  options: Partial<HttpServerOptions> = {},
+  onCall: (requestId: string) => void = () => {},
+): Promise<EdgeServer> {
   const latch = new Latch()
   const faults: Fault[] = []
   const server = new HttpServer({
-    routes: edgeRoutes(latch),
+    routes: edgeRoutes(latch).map(route => ({
+      ...route,
+      handle: call => {
+        onCall(call.names.requestId)
+        return route.handle(call)
+      },
+    })),
     authenticate: authorization => PRINCIPALS.get(bearerToken(authorization) ?? '') ?? null,
     limits: { bodyBytesMax: BODY_BYTES_MAX },
     onFault: (error, requestId) => faults.push({ error, requestId }),

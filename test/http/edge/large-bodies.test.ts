@@ -10,12 +10,9 @@ async function started(
   onCall: (name: string) => void = () => {},
 ): Promise<{ edge: EdgeServer; called: string[] }> {
   const called: string[] = []
-  const edge = await startEdge({
-    limits: { bodyBytesMax: 2 * BYTES_HERE_MAX },
-    onCall: name => {
-      called.push(name)
-      onCall(name)
-    },
+  const edge = await startEdge({ limits: { bodyBytesMax: 2 * BYTES_HERE_MAX } }, name => {
+    called.push(name)
+    onCall(name)
   })
   onTestFinished(async () => {
     await edge.server.close()

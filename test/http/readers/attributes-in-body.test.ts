@@ -10,8 +10,13 @@ import { conditionSet, resourceType, ruleOf, tenant } from '#testing/engines/cha
 import { ENGINES } from '../../engine/engines.ts'
 
 const COUNT = 40
-const bulks = new BulkReader(COUNT)
-const batches = new BatchReader({ checksMax: COUNT, subjectTypes: new Set(['user']), isStrict: false })
+const bulks = new BulkReader(COUNT, () => 7)
+const batches = new BatchReader({
+  checksMax: COUNT,
+  subjectTypes: new Set(['user']),
+  isStrict: false,
+  now: () => 7,
+})
 
 const question = (index: number, more: object = {}) => ({
   user: { key: `u${index}`, attributes: { level: index, name: `é${index}` } },
@@ -47,8 +52,8 @@ const sentByItem = (index: number) => ({
 })
 
 describe.each([
-  ['a bulk', () => bulks.read(viewOf(bodyOf(numbers.map(index => question(index)))), 7), sentBy],
-  ['a batch', () => batches.read(viewOf(bodyOf(BATCH)), 7), sentByItem],
+  ['a bulk', () => bulks.read(viewOf(bodyOf(numbers.map(index => question(index))))), sentBy],
+  ['a batch', () => batches.read(viewOf(bodyOf(BATCH))), sentByItem],
 ] as [string, () => PackedQueries | null, (index: number) => object][])(
   'the attributes of %s',
   (_what, read, expected) => {
@@ -66,22 +71,34 @@ describe.each([
       const { buffer, byteOffset, byteLength } = packed.bytes
       Buffer.from(buffer, byteOffset, byteLength).fill('x')
       // The next body overwrites the buffer.
-      bulks.read(viewOf(bodyOf(numbers.map(index => question(index + 50)))), 8)
-      batches.read(viewOf(bodyOf({ ...BATCH, context: { ip: 'x' } })), 8)
+      bulks.read(viewOf(bodyOf(numbers.map(index => question(index + 50)))))
+      batches.read(viewOf(bodyOf({ ...BATCH, context: { ip: 'x' } })))
       expect(sentOf(own)).toEqual(numbers.map(expected))
       expect(sentOf(own.part(30, 5))).toEqual(numbers.slice(30, 35).map(expected))
     })
   },
 )
 
-test('attributes are not kept if there are no rules', () => {
-  const packed = bulks.read(viewOf(bodyOf(numbers.map(index => question(index)))), null)!
-  expect(packed.attributes).toBeNull()
-  expect([packed.queryContext(0), packed.query(0).queryContext]).toEqual([undefined, undefined])
+test('a check without attributes before checks with attributes has no attributes of an earlier body', () => {
+  bulks.read(viewOf(bodyOf(numbers.map(index => question(index)))))
+  const { user, action, resource } = question(1)
+  const bare = { user: { key: user.key }, action, resource: { type: resource.type } }
+  const packed = bulks.read(viewOf(bodyOf([bare, bare, question(2), bare])))
+  const none = { user: null, resource: null, tenant: null, context: null }
+  expect(sentOf(packed)).toEqual([none, none, sentBy(2), none])
+})
+
+test('context after the items of a batch is read, even if batches without context follow', () => {
+  const { context, action, ...rest } = BATCH
+  const batch = (more: object) => batches.read(viewOf(bodyOf({ action, ...rest, ...more })))
+  for (let times = 0; times < 3; times++) {
+    expect(sentOf(batch({ context }))).toEqual(numbers.map(sentByItem))
+    expect(sentOf(batch({}))[1]!.context).toEqual({ action: { force: true } })
+  }
 })
 
 test('defaults of a batch are parsed once, not for each item', () => {
-  const packed = batches.read(viewOf(bodyOf(BATCH)), 7)!
+  const packed = batches.read(viewOf(bodyOf(BATCH)))!
   const parse = vi.spyOn(JSON, 'parse')
   const sent = sentOf(packed)
   const times = parse.mock.calls.length
@@ -91,10 +108,10 @@ test('defaults of a batch are parsed once, not for each item', () => {
 })
 
 test('the attributes of a single check are read whether or not it matches a template', () => {
-  const singles = new SingleReader(NATIVE)
+  const singles = new SingleReader(NATIVE, () => 7)
   for (const index of [...numbers, 1_000, 'x', 2]) {
     const body = JSON.stringify(question(1, { context: { at: index } }))
-    const packed = singles.read(viewOf(Buffer.from(`  ${body}\n`)), 7)
+    const packed = singles.read(viewOf(Buffer.from(`  ${body}\n`)))
     expect(packed!.queryContext(0)!.sent()).toEqual({ ...sentBy(1), context: { at: index } })
   }
 })
@@ -111,16 +128,14 @@ describe.each(ENGINES)('an engine ($name) with a rule about a missing attribute'
   const body = bodyOf(sent.map(attributes => ({ ...question(1), user: { key: 'u', attributes } })))
 
   test('decides with the attributes of the request', () => {
-    const packed = bulks.read(viewOf(body), 7)!
-    expect([...engine.evaluatePacked(packed)]).toEqual([1, 0, 1])
-    expect(engine.evaluateFirst(packed)).toBe(true)
+    const packed = bulks.read(viewOf(body))!
+    expect([...engine.evaluateAll(packed)]).toEqual([1, 0, 1])
+    expect(engine.evaluateWithin(packed, Infinity)).toBe(true)
   })
 
-  test('does not apply the rule to checks that were read before a rule existed', () => {
-    // Their attributes were not kept, so a suspended user would seem not to be suspended.
-    const packed = bulks.read(viewOf(body), null)!
-    expect([...engine.evaluatePacked(packed)]).toEqual([0, 0, 0])
-    expect([...engine.evaluatePacked(packed.part(1, 2))]).toEqual([0, 0])
-    expect(engine.evaluateFirst(packed)).toBe(false)
+  test('does not apply the rule to checks whose attributes were not sent to its thread', () => {
+    const verdicts = new Uint8Array(3)
+    engine.evaluateByRoles(bulks.read(viewOf(body))!, verdicts)
+    expect([...verdicts]).toEqual([0, 0, 0])
   })
 })

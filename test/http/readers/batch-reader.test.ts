@@ -24,7 +24,8 @@ const ordinary = new OrdinaryBatches(false)
 const strictly = new OrdinaryBatches(true)
 
 function newReader(isStrict = false): BatchReader {
-  return new BatchReader({ checksMax: CHECKS_MAX, subjectTypes: new Set(['user', 'identity']), isStrict })
+  const subjectTypes = new Set(['user', 'identity'])
+  return new BatchReader({ checksMax: CHECKS_MAX, subjectTypes, isStrict, now: () => 0 })
 }
 
 /** Whether a new reader reads the batch. */
@@ -81,9 +82,7 @@ describe('a batch whose defaults follow its items', () => {
   test('is stored once even if it is read twice', () => {
     const reader = newReader()
     const text = JSON.stringify({ evaluations: [{ resource: resource('"') }], action, subject: subject('"') })
-    const [first, second] = [text, text].map(
-      body => reader.read(viewOf(Buffer.from(body)), null)!.bytes.byteLength,
-    )
+    const [first, second] = [text, text].map(body => reader.read(viewOf(Buffer.from(body)))!.bytes.byteLength)
     expect([first, second]).toEqual([text.length + 5, text.length + 5])
   })
 })
@@ -166,7 +165,7 @@ test.each([false, true])('random evaluations are read as the parser reads them, 
   const subjectTypes = new Set(['user', 'identity'])
   expectNoneDifferent({
     next: () => bodies.nextEvaluation(),
-    newReader: () => new SingleReader(evaluationDialect({ subjectTypes, isStrict })),
+    newReader: () => new SingleReader(evaluationDialect({ subjectTypes, isStrict }), () => 0),
     isAccepted: body => parser.read(body) !== null,
     judge: (reader, body) => judgeEvaluation(reader, parser, body),
   })
@@ -176,14 +175,14 @@ test('random single checks are read as the parser reads them', () => {
   const bodies = new BulkBodies(20_261_122)
   expectNoneDifferent({
     next: () => bodies.nextSingle(),
-    newReader: () => new SingleReader(NATIVE),
+    newReader: () => new SingleReader(NATIVE, () => 0),
     isAccepted: body => readOrdinarily(Buffer.from(`[${body.toString('latin1')}]`, 'latin1')) !== null,
     judge: judgeSingle,
   })
 })
 
 test('a single check that matches a template is read only if nothing but white space surrounds it', () => {
-  const reader = new SingleReader(NATIVE)
+  const reader = new SingleReader(NATIVE, () => 0)
   const text = '{"user":{"key":"alice"},"action":"read","resource":{"type":"doc","key":"plan"}}'
   for (const [body, isAccepted] of [
     [text, true],
@@ -201,7 +200,7 @@ test('a single check that matches a template is read only if nothing but white s
 })
 
 test('a single check whose last key is empty is left to the parser, even if a template matches', () => {
-  const reader = new SingleReader(NATIVE)
+  const reader = new SingleReader(NATIVE, () => 0)
   const bodyWith = (key: string) => `{"user":{"key":"u"},"action":"a","resource":{"type":"t","key":"${key}"}}`
   for (const [key, isAccepted] of [
     ['k', true],

@@ -83,10 +83,12 @@ test.each([
 })
 
 test('the byte readers leave bodies with a mark to the parser, before and after other bodies', () => {
-  const single = new SingleReader(NATIVE)
-  const evaluation = new SingleReader(evaluationDialect({ subjectTypes: new Set(['user']), isStrict: false }))
-  const bulk = new BulkReader(10)
-  const batch = new BatchReader({ checksMax: 10, subjectTypes: new Set(['user']), isStrict: false })
+  const now = () => 0
+  const single = new SingleReader(NATIVE, now)
+  const subjects = { subjectTypes: new Set(['user']), isStrict: false }
+  const evaluation = new SingleReader(evaluationDialect(subjects), now)
+  const bulk = new BulkReader(10, now)
+  const batch = new BatchReader({ checksMax: 10, ...subjects, now })
   const asked = question('alice', 'read', 'document:d1')
   const evaluated = {
     subject: { type: 'user', id: 'alice' },
@@ -100,7 +102,7 @@ test('the byte readers leave bodies with a mark to the parser, before and after 
     [batch, { ...evaluated, evaluations: [{}, {}] }],
   ] as const) {
     const reads = [marked(body), Buffer.from(JSON.stringify(body)), marked(body)].map(
-      bytes => reader.read(viewOf(bytes), null) !== null,
+      bytes => reader.read(viewOf(bytes)) !== null,
     )
     expect(reads).toEqual([false, true, false])
   }

@@ -49,7 +49,7 @@ test.each(Array.from({ length: 34 }, (_, index) => index + 1))(
       saysAttributes: false,
       attributes: null,
     }
-    const template = new QuestionTemplate(learned, question)
+    const template = new QuestionTemplate(learned, question, 1)
     const other = Buffer.from(`.${around('bob', 'minutes-of-2026')}`)
     const places = [other.length, 1 + length, 3, 4 + 2 * length, 15]
     expect(matched(template, other, 1)).toEqual(places)

@@ -2,20 +2,18 @@
 import { expect, test } from 'vitest'
 import { RecordedDecisions } from '../../../src/composition/node/recorded-decisions.ts'
 import type { Query } from '#model/decision.ts'
+import { TextQuestion } from '#model/question.ts'
 import type { Decided } from '#threads/pool/body-jobs.ts'
 
 const QUERY: Query = { user: 'u', action: 'read', type: 'document', key: 'd', tenant: null }
 
-test('a decision after a yield is recorded for its own request, even if another request has begun by then', () => {
-  const recorded = new RecordedDecisions(false)
-  const [first, second]: [Decided[], Decided[]] = [[], []]
-  recorded.begin(first)
-  const later = recorded.later()
-  const asked = recorded.asked('env', [QUERY])
-  recorded.begin(second)
-  later([true], 'env', [QUERY])
-  asked([false])
-  expect([first.length, second.length]).toEqual([2, 0])
-  recorded.decidedAll([true], 'other', [QUERY])
-  expect([first.length, second.length]).toEqual([2, 1])
+test('decisions are recorded for the request of their client, with checks only if they are observed', () => {
+  const clients = [0, 1].map(() => ({ requestId: '', decided: [] as Decided[] }))
+  for (const [index, client] of clients.entries()) {
+    const recorded = new RecordedDecisions(index === 1)
+    recorded.decided(Uint8Array.of(1), TextQuestion.single(QUERY), 'env', client)
+  }
+  const [first, second] = clients.map(({ decided }) => decided)
+  expect(first).toEqual([{ verdicts: Uint8Array.of(1), isSingle: true, nonUserCount: 0, checks: null }])
+  expect(second).toMatchObject([{ checks: { count: 1 } }])
 })

@@ -9,10 +9,11 @@ import { SlicedWork } from '#scheduling/sliced-work.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, withoutAttributes } from '#model/decision.ts'
+import { TextQuestion } from '#model/question.ts'
 import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
-const HERE = { isGone: false }
+const HERE = { isGone: false, requestId: '' }
 test('a bulk yields after a few expensive checks, even if the checks before them were cheap', () => {
   const engine = new SharedEngine()
   const user = (key: string, length: number): Change => ({
@@ -39,7 +40,7 @@ test('a bulk yields after a few expensive checks, even if the checks before them
     })),
   )
   let stops = 0
-  const work = new RuledBulk(asked).decide(() => engine)
+  const work = new RuledBulk(new TextQuestion(asked)).decide(() => engine)
   while (!work.next().done) stops += 1
   expect(stops).toBeGreaterThan(150)
 })
@@ -68,30 +69,25 @@ test('a check that waits for the pool keeps its attributes after its request bod
 function serviceOfSlowBulks(): DecisionService {
   let now = 0
   const engine = {
+    hasRules: () => true,
     evaluateSome: (_: unknown, _stepsMax: number, verdicts: Uint8Array) => {
       now += 5
       return verdicts.fill(1).length
     },
   } as unknown as DecisionEngine
   return new DecisionService(
-    { engine: () => engine, hasRules: () => true },
+    { engine: () => engine },
     { bulkChecksMax: 1_000, poolJobsMax: 4 },
     { observer: null, pool: null, now: () => 0, sliced: new SlicedWork(new TimeBudget('http', () => now)) },
   )
 }
 
-const TWO_PARTS = Array.from({ length: 200 }, (): Query => ({
-  user: 'ann',
-  action: 'read',
-  type: 'document',
-  key: null,
-  tenant: null,
-  queryContext: withoutAttributes(0),
-}))
+const CHECK = { user: 'ann', action: 'read', type: 'document', key: null, tenant: null }
+const TWO_PARTS = new TextQuestion(Array.from({ length: 200 }, () => CHECK))
 
 test('an environment can use half of the slots for bulks, and is refused further bulks until a slot is free', async () => {
   const decisions = serviceOfSlowBulks()
-  const bulk = async (environmentId: string) => decisions.evaluateBulk(environmentId, TWO_PARTS, HERE)
+  const bulk = async (environmentId: string) => decisions.evaluate(environmentId, TWO_PARTS, HERE)
   const own = [bulk('own'), bulk('own')]
   await expect(bulk('own')).rejects.toMatchObject({ code: 'OVERLOADED' })
   const others = [bulk('other-0'), bulk('other-1')]
@@ -102,15 +98,15 @@ test('an environment can use half of the slots for bulks, and is refused further
 
 test('further bulks of an environment that has used its slice wait, and a bulk of another begins immediately', () => {
   const decisions = serviceOfSlowBulks()
-  const one = TWO_PARTS.slice(0, 1)
-  expect(decisions.evaluateBulk('busy', one, HERE)).toHaveLength(1)
-  expect(decisions.evaluateBulk('busy', one, HERE)).toBeInstanceOf(Promise)
-  expect(decisions.evaluateBulk('other', one, HERE)).toHaveLength(1)
+  const one = TWO_PARTS.part(0, 1)
+  expect(decisions.evaluate('busy', one, HERE)).toHaveLength(1)
+  expect(decisions.evaluate('busy', one, HERE)).toBeInstanceOf(Promise)
+  expect(decisions.evaluate('other', one, HERE)).toHaveLength(1)
 })
 
 test('a bulk ends if its client disconnects', async () => {
-  const leaving = { isGone: false }
-  const left = serviceOfSlowBulks().evaluateBulk('a', TWO_PARTS, leaving)
+  const leaving = { isGone: false, requestId: '' }
+  const left = serviceOfSlowBulks().evaluate('a', TWO_PARTS, leaving)
   leaving.isGone = true
   await expect(left).rejects.toMatchObject({ code: 'OVERLOADED' })
 })

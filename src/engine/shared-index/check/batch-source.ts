@@ -12,11 +12,10 @@ import {
   USER_RANGE,
   RANGE_WORDS,
 } from '#model/packed-queries.ts'
+import type { Question } from '#model/question.ts'
 import type { KeyColumn } from './key-column.ts'
 
 export interface BatchSource {
-  /** Whether rules may decide the queries, see `PackedQueries.asksRules`. */
-  readonly asksRules: boolean
   readonly count: number
   /**
    * Prefetches the keys of `count` queries. The returned number has no meaning; it keeps the compiler from
@@ -41,13 +40,10 @@ export interface BatchSource {
 }
 
 export class QuerySource implements BatchSource {
-  readonly asksRules: boolean
   readonly count: number
   readonly #queries: readonly Query[]
 
   constructor(queries: readonly Query[]) {
-    // All queries of a request have the same `asksRules`.
-    this.asksRules = queries[0]?.asksRules !== false
     this.#queries = queries
     this.count = queries.length
   }
@@ -91,14 +87,12 @@ export class QuerySource implements BatchSource {
 }
 
 export class PackedSource implements BatchSource {
-  readonly asksRules: boolean
   readonly count: number
   readonly #packed: PackedQueries
 
   constructor(packed: PackedQueries) {
     this.#packed = packed
     this.count = packed.count
-    this.asksRules = packed.asksRules
   }
 
   /** Nothing to prefetch: the keys are adjacent in the body. */
@@ -134,7 +128,11 @@ export class PackedSource implements BatchSource {
   }
 }
 
+export function sourceOf(question: Question): BatchSource {
+  return question instanceof PackedQueries ? new PackedSource(question) : new QuerySource(question.checks)
+}
+
 /** Returns the source for a single query or for packed queries. */
-export function sourceOf(names: Query | PackedQueries): BatchSource {
+export function sourceOfNames(names: Query | PackedQueries): BatchSource {
   return names instanceof PackedQueries ? new PackedSource(names) : new QuerySource([names])
 }

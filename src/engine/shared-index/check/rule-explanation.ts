@@ -71,7 +71,7 @@ export function* explainRules(
     readonly isAllowedByRoles: boolean
   },
 ): Resumable<ExplainedByRules | { readonly lookups: readonly Lookup[] }> {
-  if (asked === null) return NO_RULES
+  if (asked === null) return { ...NO_RULES, count: 0 }
   return yield* new RuleExplanation(asked, how).explain(how.detail)
 }
 

@@ -177,7 +177,7 @@ export class RuleQuestions {
    */
   gatherBatch(parts: ListingParts, batch: AskedBatch, answers: Uint8Array): void {
     this.#askedCount = 0
-    if (!parts.schema.hasRules || !batch.source.asksRules) return
+    if (!parts.schema.hasRules) return
     const { source, lookup, from, sequence } = batch
     parts.regions.attributeNames.refresh()
     this.#batch.begin(sequence)
@@ -212,7 +212,6 @@ export class RuleQuestions {
   ): number | null {
     const count = this.#askedCount
     const { steps } = this.#evaluation
-    this.#askedCount = 0
     try {
       for (let n = 0; n < count; n++) {
         const asked = this.#asked[n]!
@@ -229,10 +228,17 @@ export class RuleQuestions {
       }
       return null
     } finally {
-      this.#asked.length = 0
-      this.#batch.end()
-      this.#evaluation.end()
+      this.forgetBatch()
     }
+  }
+
+  /** Releases the values that were collected for a batch. */
+  forgetBatch(): void {
+    if (this.#askedCount === 0) return
+    this.#askedCount = 0
+    this.#asked.length = 0
+    this.#batch.end()
+    this.#evaluation.end()
   }
 
   /** Selects the denied queries of the batch whose action has rules. Returns the number of these queries. */

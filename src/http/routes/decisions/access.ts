@@ -1,5 +1,6 @@
 /** AuthZEN evaluations, single and in batches (authzen.md 3 and 4). */
 import type { AccessService } from '#decisions/access-service.ts'
+import type { DecisionService } from '#decisions/decision-service.ts'
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
 import { PrebuiltReply } from '#http/message/answer.ts'
@@ -8,7 +9,6 @@ import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { Shape } from '#http/routing/shape.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
-import type { Principal } from '#model/principal.ts'
 import {
   Decision,
   EvaluationRequest,
@@ -40,9 +40,11 @@ export interface AccessRouteOptions {
 /** Responses to a deny (index 0) and to an allow (index 1). */
 const ANSWERS = [false, true].map(decision => new PrebuiltReply(200, { decision }))
 
-export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessRouteOptions): Route[] {
-  const readAt = (principal: Principal | null) =>
-    principal?.kind === 'environment' ? access.readAt(principal.environmentId) : null
+export function accessRoutes(
+  decisions: DecisionService,
+  access: AccessService,
+  { isStrict, bytes }: AccessRouteOptions,
+): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -56,12 +58,11 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
       ignoresHeaders: true,
       body: isStrict ? StrictEvaluationRequest : EvaluationRequest,
       responses: { 200: { description: 'The decision: allow or deny.', schema: Decision } },
-      readBytes:
-        bytes === null ? undefined : (body, principal) => bytes.singles.read(body, readAt(principal)),
+      readBytes: bytes === null ? undefined : body => bytes.singles.read(body),
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
-          return prebuiltResponse(ANSWERS, access.evaluateFirst(environmentId, body, caller))
+          return prebuiltResponse(ANSWERS, decisions.evaluate(environmentId, body, caller))
         }
         const answer = access.evaluate(environmentId, body, caller)
         if (answer instanceof Promise) return answer.then(made => ({ status: 200, body: made }))
@@ -85,12 +86,11 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
           schema: EvaluationsResponse,
         },
       },
-      readBytes:
-        bytes === null ? undefined : (body, principal) => bytes.batches.read(body, readAt(principal)),
+      readBytes: bytes === null ? undefined : body => bytes.batches.read(body),
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
-          return replyWith(access.evaluatePacked(environmentId, body, caller), evaluationsAnswer)
+          return replyWith(decisions.evaluate(environmentId, body, caller), evaluationsAnswer)
         }
         const answer = access.evaluateBatch(environmentId, body, caller)
         if (answer instanceof Promise) return answer.then(made => ({ status: 200, body: made }))

@@ -1,6 +1,6 @@
 /** `/allowed` and `/allowed/bulk`: the native decision interface (native.md A.2, A.3). */
 import { debugText, type ExplainedDecision } from '#decisions/rules/decision-debug.ts'
-import type { CancelableClient } from '#model/caller.ts'
+import type { AskingClient, CancelableClient } from '#model/caller.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/dialects/native-query.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
@@ -14,7 +14,7 @@ import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
-import type { Principal } from '#model/principal.ts'
+import { TextQuestion } from '#model/question.ts'
 import {
   AllowedQuery,
   AllowedResult,
@@ -54,10 +54,8 @@ export function allowedRoutes(
 ): Route[] {
   const { hasDebug, hasBytesPath, bulkChecksMax, unlikePartsMax } = options
   const isReadFromBytes = hasBytesPath && !hasDebug
-  const singles = isReadFromBytes ? new SingleReader(NATIVE) : null
-  const bulks = isReadFromBytes ? new BulkReader(bulkChecksMax, unlikePartsMax) : null
-  const readAt = (principal: Principal | null) =>
-    principal?.kind === 'environment' ? decisions.readAt(principal.environmentId) : null
+  const singles = isReadFromBytes ? new SingleReader(NATIVE, decisions.now) : null
+  const bulks = isReadFromBytes ? new BulkReader(bulkChecksMax, decisions.now, unlikePartsMax) : null
   return [
     defineRoute({
       method: 'POST',
@@ -71,11 +69,11 @@ export function allowedRoutes(
       body: AllowedQuery,
       presentForm,
       responses: { 200: { description: 'The decision: allow or deny.', schema: AllowedResult } },
-      readBytes: singles === null ? undefined : (body, principal) => singles.read(body, readAt(principal)),
+      readBytes: singles === null ? undefined : body => singles.read(body),
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
-          return prebuiltResponse(ANSWERS, decisions.evaluateFirst(environmentId, body, caller))
+          return prebuiltResponse(ANSWERS, decisions.evaluate(environmentId, body, caller))
         }
         return decided({ decisions, hasDebug }, environmentId, body, caller)
       },
@@ -95,7 +93,7 @@ export function allowedRoutes(
       handle: ({ principal, query, body, caller }) => {
         const explained = decisions.explain(
           environmentOf(principal),
-          queryOf(body, readAt(principal)),
+          queryOf(body, decisions.now()),
           caller,
           query.full ? 'tree' : 'leaf',
         )
@@ -117,15 +115,17 @@ export function allowedRoutes(
       body: BulkAuthorizationQuery,
       presentForm: presentForms,
       responses: { 200: { description: 'One result for each check, in order.', schema: BulkAllowedResult } },
-      readBytes: bulks === null ? undefined : (body, principal) => bulks.read(body, readAt(principal)),
+      readBytes: bulks === null ? undefined : body => bulks.read(body),
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
-          return replyWith(decisions.evaluatePacked(environmentId, body, caller), bulkAnswer)
+          return replyWith(decisions.evaluate(environmentId, body, caller), bulkAnswer)
         }
-        const at = decisions.readAt(environmentId)
-        const queries = body.map(question => queryOf(question, at))
-        if (!hasDebug) return replyWith(decisions.evaluateBulk(environmentId, queries, caller), bulkAnswer)
+        const readAt = decisions.now()
+        const queries = body.map(question => queryOf(question, readAt))
+        if (!hasDebug) {
+          return replyWith(decisions.evaluate(environmentId, new TextQuestion(queries), caller), bulkAnswer)
+        }
         return explainedBulk(decisions, answers, { environmentId, questions: body, queries, caller })
       },
     }),
@@ -145,13 +145,13 @@ export function decided(
   { decisions, hasDebug, deniedStatus }: Decider,
   environmentId: string,
   question: AllowedQuery,
-  caller: CancelableClient,
+  caller: CancelableClient & AskingClient,
 ): Reply | Promise<Reply> {
-  const query = queryOf(question, decisions.readAt(environmentId))
+  const query = queryOf(question, decisions.now())
   if (!hasDebug) {
     return prebuiltResponse(
       deniedStatus ? ANSWERS_OR_403 : ANSWERS,
-      decisions.evaluate(environmentId, query, caller),
+      decisions.evaluate(environmentId, TextQuestion.single(query), caller),
     )
   }
   const explained = decisions.explain(environmentId, query, caller, 'none')
@@ -173,7 +173,7 @@ function explainedReply(
 /** JSON of a decision with its reasons, without the closing brace. */
 function resultOf(question: AllowedQuery, one: ExplainedDecision): string {
   const { allow } = one
-  return `{"allow":${allow},"result":${allow},"debug":${debugText(question, queryOf(question, null), one)}`
+  return `{"allow":${allow},"result":${allow},"debug":${debugText(question, queryOf(question, 0), one)}`
 }
 
 function withQuestion(question: AllowedQuery, one: ExplainedDecision): string {
@@ -188,7 +188,7 @@ async function explainedBulk(
     readonly environmentId: string
     readonly questions: readonly AllowedQuery[]
     readonly queries: readonly Query[]
-    readonly caller: CancelableClient
+    readonly caller: CancelableClient & AskingClient
   },
 ): Promise<Reply> {
   const { environmentId, questions, queries, caller } = asked

@@ -5,9 +5,7 @@
  */
 import { BodyBuffers } from '#http/message/body-buffers.ts'
 import { LentJson, type Reply } from '#http/message/request-reply.ts'
-
-/** Decisions in the order of the checks. `true` and 1 mean allow. */
-type Verdicts = ArrayLike<boolean | number>
+import type { Verdicts } from '#model/question.ts'
 
 const ROW = 8
 /** Minimum size of a buffer in bytes, which is sufficient for bulks of several hundred checks. */
@@ -61,13 +59,13 @@ function answerWith(
     let index = 0
     for (; index + ROW <= decisions.length; index += ROW) {
       let bits = 0
-      for (let place = 0; place < ROW; place++) bits |= Number(decisions[index + place]!) << place
+      for (let place = 0; place < ROW; place++) bits |= decisions[index + place]! << place
       const row = rows[bits]!
       bytes.set(row, at)
       at += row.length
     }
     for (; index < decisions.length; index++) {
-      const one = results[Number(decisions[index]!)]!
+      const one = results[decisions[index]!]!
       bytes.set(one, at)
       at += one.length
     }

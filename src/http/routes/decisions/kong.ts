@@ -12,6 +12,7 @@ import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
+import { TextQuestion } from '#model/question.ts'
 import { prebuiltResponse } from './prebuilt-response.ts'
 import { KongQuery, KongResult } from '#model/wire/decisions/kong.ts'
 
@@ -31,8 +32,8 @@ export function kongRoute(decisions: DecisionService): Route {
       const environmentId = environmentOf(principal)
       const question = questionAtGateway(body)
       if (question === null) return ANSWERS[0]!
-      const query = queryOf(question, decisions.readAt(environmentId))
-      return prebuiltResponse(ANSWERS, decisions.evaluate(environmentId, query, caller))
+      const query = queryOf(question, decisions.now())
+      return prebuiltResponse(ANSWERS, decisions.evaluate(environmentId, TextQuestion.single(query), caller))
     },
   })
 }

@@ -11,16 +11,20 @@ import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/dialects/native-query.ts'
 import type { PermissionService } from '#decisions/permission-service.ts'
 import type { TenantService } from '#decisions/tenant-service.ts'
+import { PrebuiltReply } from '#http/message/answer.ts'
 import type { Reply } from '#http/message/request-reply.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
+import { TextQuestion } from '#model/question.ts'
 import { OpaBulkQuery, OpaBulkResult, OpaQuery, OpaResult } from '#model/wire/decisions/decision.ts'
 import { OpaPackage, OpaPermissions, OpaPermissionsQuery } from '#model/wire/decisions/permissions.ts'
 import { OpaAllowedTenants } from '#model/wire/decisions/tenant-lists.ts'
 import { opaBulkAnswer, replyWith } from './bulk-answer.ts'
+import { prebuiltResponse } from './prebuilt-response.ts'
 
-const answer = (allow: boolean): Reply => ({ status: 200, body: { result: { allow } } })
+/** Responses to a deny (index 0) and to an allow (index 1). */
+const ANSWERS = [false, true].map(allow => new PrebuiltReply(200, { result: { allow } }))
 
 /**
  * Bytes that are written before and after a list. The bytes of the list itself are those of the ordinary
@@ -89,9 +93,8 @@ export function opaRoutes({ decisions, permissions, tenants, answers }: OpaSourc
       responses: { 200: { description: 'The decision: allow or deny.', schema: OpaResult } },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
-        const query = queryOf(body.input, decisions.readAt(environmentId))
-        const decided = decisions.evaluate(environmentId, query, caller)
-        return decided instanceof Promise ? decided.then(answer) : answer(decided)
+        const question = TextQuestion.single(queryOf(body.input, decisions.now()))
+        return prebuiltResponse(ANSWERS, decisions.evaluate(environmentId, question, caller))
       },
     }),
     defineRoute({
@@ -105,9 +108,9 @@ export function opaRoutes({ decisions, permissions, tenants, answers }: OpaSourc
       responses: { 200: { description: 'One result for each check, in order.', schema: OpaBulkResult } },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
-        const at = decisions.readAt(environmentId)
-        const queries = body.input.map(question => queryOf(question, at))
-        return replyWith(decisions.evaluateBulk(environmentId, queries, caller), opaBulkAnswer)
+        const readAt = decisions.now()
+        const question = new TextQuestion(body.input.map(asked => queryOf(asked, readAt)))
+        return replyWith(decisions.evaluate(environmentId, question, caller), opaBulkAnswer)
       },
     }),
     defineRoute({
@@ -123,7 +126,7 @@ export function opaRoutes({ decisions, permissions, tenants, answers }: OpaSourc
       },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
-        const query = queryOf(body.input, decisions.readAt(environmentId))
+        const query = queryOf(body.input, decisions.now())
         return within(RESULT, environmentId, tenants.allowed(environmentId, query, caller))
       },
     }),

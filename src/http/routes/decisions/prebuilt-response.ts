@@ -1,6 +1,7 @@
 /** Response to a single decision. Only two responses are possible. They are created once and reused. */
 import type { PrebuiltReply } from '#http/message/answer.ts'
 import type { Reply } from '#http/message/request-reply.ts'
+import type { Verdicts } from '#model/question.ts'
 
 /**
  * Selects the response to a decision or to a promise of a decision. `answers`: responses to a deny (index 0)
@@ -8,8 +9,8 @@ import type { Reply } from '#http/message/request-reply.ts'
  */
 export function prebuiltResponse(
   answers: readonly PrebuiltReply[],
-  decided: boolean | Promise<boolean>,
+  decided: Verdicts | Promise<Verdicts>,
 ): Reply | Promise<Reply> {
-  if (decided instanceof Promise) return decided.then(isAllowed => answers[Number(isAllowed)]!)
-  return answers[Number(decided)]!
+  if (decided instanceof Promise) return decided.then(verdicts => answers[verdicts[0]!]!)
+  return answers[decided[0]!]!
 }

@@ -31,7 +31,7 @@ export function tenantListRoutes(
       },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
-        const query = queryOf(body, decisions.readAt(environmentId))
+        const query = queryOf(body, decisions.now())
         return listReply(answers, environmentId, tenants.allowed(environmentId, query, caller))
       },
     }),

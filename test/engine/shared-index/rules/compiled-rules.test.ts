@@ -8,6 +8,7 @@ import { type QueryContext, NOTHING_SENT } from '#model/decision.ts'
 import { conditionSet as set, resourceType, tenant, user } from '#testing/engines/changes.ts'
 import { CompiledRules } from '#testing/engines/compiled-rules.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 function rule(userSet: string, action = 'read'): RuleChange {
   return { userSet, type: 'document', action, resourceSet: '__autogen_document' }
@@ -288,7 +289,7 @@ test('rules that were compiled before a name received its number find values wit
   const reads = (attributes: Readonly<Record<string, unknown>>): boolean => {
     engine.apply([{ kind: 'user-put', user: 'alice', attributes }])
     const answer = engine.evaluate(query)
-    expect(engine.evaluateAll([query])).toEqual([answer])
+    expect(evaluateAll(engine, [query])).toEqual([answer])
     return answer
   }
   expect(reads({})).toBe(false)

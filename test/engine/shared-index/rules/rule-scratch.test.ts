@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { NOTHING_SENT, type Query } from '#model/decision.ts'
 import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const USERS = 128
 const TEXT_BYTES = 60_000
@@ -46,9 +47,14 @@ const RIGHT = Array.from({ length: USERS }, (_, n) => n % 2 === 0)
 test('memory for stored attributes is released after a batch with rules', async () => {
   const engine = engineWith('x'.repeat(TEXT_BYTES))
   // The first batch allocates the memory that is kept.
-  expect(engine.evaluateAll([question(0), question(1)])).toEqual([true, false])
+  expect(evaluateAll(engine, [question(0), question(1)])).toEqual([true, false])
   const before = keptBytes()
-  expect(engine.evaluateAll(Array.from({ length: USERS }, (_, n) => question(n)))).toEqual(RIGHT)
+  expect(
+    evaluateAll(
+      engine,
+      Array.from({ length: USERS }, (_, n) => question(n)),
+    ),
+  ).toEqual(RIGHT)
   // Buffers are freed by another thread, soon after the collection.
   await expect.poll(() => keptBytes() - before).toBeLessThan(KEPT_BYTES_MAX)
 })
@@ -61,7 +67,7 @@ test('memory for request attributes is released after a batch with rules', async
       const sent = { ...NOTHING_SENT, user: { long: text + (n % 2 === 0 ? 'y' : 'n') } }
       return question(n, { queryContext: { readAt: 0, sent: () => sent } })
     })
-    expect(engine.evaluateAll(queries)).toEqual(RIGHT)
+    expect(evaluateAll(engine, queries)).toEqual(RIGHT)
   }
   const before = keptBytes()
   ask()

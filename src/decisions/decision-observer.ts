@@ -1,0 +1,34 @@
+/** Interface for observers of decisions: counters and the decision log. */
+import { InvariantError } from '#model/assert.ts'
+import type { AskingClient } from '#model/caller.ts'
+import type { Query } from '#model/decision.ts'
+import type { Question, Verdicts } from '#model/question.ts'
+
+/** The members of a `Question` that observers read. */
+export interface DecidedQuestion {
+  readonly isSingle: boolean
+  readonly nonUserCount: number
+  query(index: number): Query
+}
+
+/**
+ * Observes every decision, synchronously and on the thread that made the decision. Its method must not throw.
+ */
+export interface DecisionObserver {
+  /**
+   * Whether `decided` calls `query`. If not, the checks of a question that is decided later need not be
+   * copied.
+   */
+  readonly readsChecks: boolean
+  /** Called once with all decisions that a response contains, or with those of one part of a response. */
+  decided(verdicts: Verdicts, asked: DecidedQuestion, environmentId: string, client: AskingClient): void
+}
+
+/** Returns the rest of a question whose checks are not read. */
+export function countsOf({ isSingle, nonUserCount }: Question): DecidedQuestion {
+  return { isSingle, nonUserCount, query: unread }
+}
+
+export function unread(): never {
+  throw new InvariantError('the checks of this question were not kept')
+}
