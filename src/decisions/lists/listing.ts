@@ -40,6 +40,8 @@ const SEARCHED_AT_ONCE = { limit: 1_000, triedMax: 20_000 } as const
  * them. If there are more, the listing is rejected.
  */
 export const EXPLAINED_MAX = 50_000
+/** Number of times that a user can change between roles and rules while a listing is created. */
+const MOVED_ATTEMPTS_MAX = 10
 /** Number of entries that are written between two pauses. */
 const WRITTEN_ENTRIES = 256
 
@@ -158,29 +160,85 @@ export function* listAuthorizedUsers(
 
 /**
  * Adds the users that rules allow, and for each the condition sets that match. A user search finds these
- * users, and explanations contain the sets (conditions.md 8.2).
+ * users, and explanations contain the sets (conditions.md 8.2). Also adds users who have got a role in place
+ * of a rule since the grants were read. Without this, a user who is allowed all the time could be missing.
  */
 function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grants): Resumable<void> {
   let explained = 0
+  const moved = new Set<string>()
   for (let after: string | null = null, hasMore = true; hasMore;) {
     const page: KeyPage = yield* engine.searchUsers(question, { after, ...SEARCHED_AT_ONCE })
     explained += page.keys.length
     if (explained > EXPLAINED_MAX) throw tooManyAllowed('use a subject search with pages instead')
     for (const user of page.keys) {
-      const { rules } = yield* engine.explain({ ...question, user }, 0, 'none')
-      if (rules.rules.length >= RULES_EXPLAINED_MAX) {
-        throw tooLarge(
-          `more than ${RULES_EXPLAINED_MAX} rules that allow one user`,
-          'use a subject search with pages instead',
-        )
-      }
-      for (const { userSet, resourceSet } of rules.allow ? rules.rules : []) {
-        if (!grants.add(user, userSet, resourceSet, 2)) return
-      }
+      const added = yield* addRulesOf(engine, { ...question, user }, grants)
+      if (added === 'full') return
+      if (added === 'by-roles' && !grants.has(user)) moved.add(user)
     }
     ;({ hasMore, last: after } = page)
     yield
   }
+  for (let attempt = 0; moved.size > 0; attempt++) {
+    if (attempt === MOVED_ATTEMPTS_MAX) throw changesTooFast()
+    const found = new GrantsOf(moved)
+    yield* engine.grantsOn(question, Infinity, found)
+    for (const grant of found.items) {
+      moved.delete(grant.user)
+      if (!grants.take(grant)) return
+    }
+    for (const user of moved) {
+      const added = yield* addRulesOf(engine, { ...question, user }, grants)
+      if (added === 'full') return
+      if (added !== 'by-roles') moved.delete(user)
+    }
+  }
+}
+
+/** Adds the rules that allow the query. Returns `by-roles` if only roles allow it. */
+function* addRulesOf(
+  engine: DecisionEngine,
+  query: Query,
+  grants: Grants,
+): Resumable<'added' | 'by-roles' | 'denied' | 'full'> {
+  const { rules, isAllowedByRoles } = yield* engine.explain(query, 0, 'none')
+  if (!rules.allow) return isAllowedByRoles ? 'by-roles' : 'denied'
+  if (rules.rules.length >= RULES_EXPLAINED_MAX) {
+    throw tooLarge(
+      `more than ${RULES_EXPLAINED_MAX} rules that allow one user`,
+      'use a subject search with pages instead',
+    )
+  }
+  for (const { userSet, resourceSet } of rules.rules) {
+    if (!grants.add(query.user, userSet, resourceSet, 2)) return 'full'
+  }
+  return 'added'
+}
+
+/** Collects the grants of some users. */
+class GrantsOf implements ResultSink<UserGrant> {
+  readonly #users: ReadonlySet<string>
+  items: UserGrant[] = []
+
+  constructor(users: ReadonlySet<string>) {
+    this.#users = users
+  }
+
+  begin(): void {
+    this.items = []
+  }
+
+  take(grant: UserGrant): boolean {
+    if (this.#users.has(grant.user)) this.items.push(grant)
+    return true
+  }
+}
+
+function changesTooFast(): AuthzError {
+  return new AuthzError(
+    'OVERLOADED',
+    'roles and rules of users on this resource change too fast for a list; try again shortly',
+    { limit: 'list' },
+  )
 }
 
 /** Bytes and entries that all parts of a listing may still use. */
@@ -332,6 +390,10 @@ class Grants implements ResultSink<UserGrant> {
   take({ user, role, instance }: UserGrant): boolean {
     const resource = instance ? formatInstanceReference(instance) : TENANT_PREFIX + this.#tenant
     return this.add(user, role, resource, instance === null ? 1 : 0)
+  }
+
+  has(user: string): boolean {
+    return this.#users.has(user)
   }
 
   add(user: string, role: string, resource: string, rank: ListedGrant['rank']): boolean {

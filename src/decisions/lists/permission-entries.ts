@@ -5,9 +5,12 @@
  * Entries of tenants and of instances are ordered by name. Permissions from roles are listed as in
  * `listing.ts`. Rules add actions to these entries. They also add entries for instances on which only rules
  * allow an action; a search for resources finds these instances. Only the entries of the page are explained.
+ *
+ * Roles and rules are read on several states. If an action is moved from a rule to a role in the meantime,
+ * the entry contains it nevertheless, because each explanation of an entry reports both.
  */
 import type { DecisionEngine, InstanceRoles, KeyPage, ResultSink, TenantRoles } from '#engine/engine.ts'
-import { type ExplainedByRules, RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
+import { type Explanation, RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
 import type { InstanceKey, Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
@@ -57,15 +60,16 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
   const kept = page === null ? limits.entriesMax + 1 : page.number * page.size
   // A page contains entries by name. Therefore all entries must be found, but only the first ones are kept.
   const limit = page === null ? kept : Infinity
-  const tenants = new FirstEntries(kept, entryOfTenant)
-  const instances = new FirstEntries(kept, entryOfInstance)
+  const tenants = new FirstEntries(kept, limit, entryOfTenant)
+  const instances = new FirstEntries(kept, limit, entryOfInstance)
   const user = query.user.key
   yield* engine.tenantRolesOf(user, tenantFilter(query), limit, tenants)
   yield* engine.instanceRolesOf(user, instanceFilter(query), limit, instances)
   const entries = new Map([...tenants.items, ...instances.items].map(entry => [entry.name, entry]))
   const asksRules = job.requestAttributes !== null && engine.hasRules()
-  const rules = asksRules ? new RuledEntries(engine, job, kept) : null
-  if (rules !== null) yield* rules.addInstances(entries)
+  const isCut = (name: string) => tenants.isCut(name) || instances.isCut(name)
+  const rules = asksRules ? new RuledEntries(engine, job, { kept, entries, isCut }) : null
+  if (rules !== null) yield* rules.addInstances()
   const ordered = yield* sortedInSlices([...entries.values()], byName)
   if (page === null && ordered.length > limits.entriesMax) {
     throw new AuthzError(
@@ -96,22 +100,36 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
 /** Keeps the entries whose names come first. */
 class FirstEntries<Found> implements ResultSink<Found> {
   readonly #kept: number
+  readonly #limit: number
   readonly #entryOf: (found: Found) => PermissionsEntry
   items: PermissionsEntry[] = []
+  /** The last name before entries that were dropped. */
+  #lastKept: string | null = null
 
-  constructor(kept: number, entryOf: (found: Found) => PermissionsEntry) {
+  /** `limit` is the maximum number of entries that are received. */
+  constructor(kept: number, limit: number, entryOf: (found: Found) => PermissionsEntry) {
     this.#kept = kept
+    this.#limit = limit
     this.#entryOf = entryOf
   }
 
   begin(): void {
     this.items = []
+    this.#lastKept = null
   }
 
   take(found: Found): boolean {
     this.items.push(this.#entryOf(found))
-    if (this.items.length >= 2 * this.#kept) this.items = this.items.toSorted(byName).slice(0, this.#kept)
+    if (this.items.length < 2 * this.#kept) return true
+    this.items = this.items.toSorted(byName).slice(0, this.#kept)
+    this.#lastKept = this.items.at(-1)!.name
     return true
+  }
+
+  /** Returns whether an entry with this name might have been dropped. */
+  isCut(name: string): boolean {
+    if (this.items.length >= this.#limit) return true
+    return this.#lastKept !== null && compareUtf8(name, this.#lastKept) > 0
   }
 }
 
@@ -129,12 +147,31 @@ class RuledEntries {
   readonly #queryContext: { readonly queryContext?: QueryContext }
   readonly #ruled: readonly Permission[]
   readonly #kept: number
+  readonly #entries: Map<string, PermissionsEntry>
+  /** Returns whether the entry would be beyond the page. */
+  readonly #isCut: (name: string) => boolean
+  readonly #acceptsTenant: (tenant: string) => boolean
   /** Number of entries that have been explained. */
   #explained = 0
-  /** For each name of an instance, the actions that rules allow. */
+  /** For each name of an instance, the actions that were not read with the roles. */
   readonly #allowed = new Map<string, string[]>()
 
-  constructor(engine: DecisionEngine, { query, requestAttributes }: PermissionsJob, kept: number) {
+  constructor(
+    engine: DecisionEngine,
+    { query, requestAttributes }: PermissionsJob,
+    {
+      kept,
+      entries,
+      isCut,
+    }: {
+      readonly kept: number
+      readonly entries: Map<string, PermissionsEntry>
+      readonly isCut: (name: string) => boolean
+    },
+  ) {
+    this.#entries = entries
+    this.#isCut = isCut
+    this.#acceptsTenant = tenantFilter(query)
     this.#engine = engine
     this.#query = query
     this.#queryContext = received({ requestAttributes })
@@ -146,7 +183,7 @@ class RuledEntries {
    * Adds the instances of the requested types on which rules allow an action. Actions that tenant roles allow
    * are not added, because the entry of the tenant contains them.
    */
-  *addInstances(entries: Map<string, PermissionsEntry>): Resumable<void> {
+  *addInstances(): Resumable<void> {
     const types = new Set(this.#query.resource_types)
     const { tenants } = this.#query
     const within = tenants ? bareTenants(tenants) : null
@@ -159,28 +196,27 @@ class RuledEntries {
         const keys = named.get(type) ?? (yield* this.#namedOf(type, within))
         named.set(type, keys)
         const allowed = yield* this.#allowedAmong({ type, action, keys })
-        for (const key of allowed) this.#note(entries, { type, key }, action)
+        for (const key of allowed) this.#note({ type, key }, action)
         continue
       }
       for (const tenant of within ?? [null]) {
-        for (const key of yield* this.#allowedOn(type, action, tenant))
-          this.#note(entries, { type, key }, action)
+        for (const key of yield* this.#allowedOn(type, action, tenant)) this.#note({ type, key }, action)
       }
     }
   }
 
-  #note(entries: Map<string, PermissionsEntry>, instance: InstanceKey, action: string): void {
+  #note(instance: InstanceKey, action: string): void {
     const name = formatInstanceReference(instance)
     const actions = this.#allowed.get(name)
     if (actions) actions.push(action)
     else this.#allowed.set(name, [action])
-    if (entries.has(name)) return
+    if (this.#entries.has(name)) return
     const { type, key } = instance
     const tenant = this.#engine.tenantOf(type, key)
     // Skips the instance, because it was deleted after the search found it.
     if (tenant === null) return
     const attributes = this.#engine.attributesOf(type, key)
-    entries.set(name, { name, instance, tenant, attributes, roles: [], permissions: [] })
+    this.#entries.set(name, { name, instance, tenant, attributes, roles: [], permissions: [] })
   }
 
   /**
@@ -197,24 +233,37 @@ class RuledEntries {
         limit,
         triedMax: TRIED_AT_ONCE,
       })
-      for (const key of page.keys) if (yield* this.#isAllowedOn({ ...question, key })) keys.push(key)
+      for (const key of page.keys) if (yield* this.#mustNote({ ...question, key })) keys.push(key)
       ;({ hasMore, last: after } = page)
       yield
     }
     return keys
   }
 
-  *#isAllowedOn(query: Query): Resumable<boolean> {
+  /** Returns whether rules allow the query, or a role that the user has got since the roles were read. */
+  *#mustNote(query: Query): Resumable<boolean> {
     this.#explained += 1
     if (this.#explained > EXPLAINED_MAX) {
       throw tooManyAllowed('filter by resources, or by fewer of them, or use a resource search with pages')
     }
-    return (yield* this.#rulesOn(query)).allow
+    const explanation = yield* this.#explain(query)
+    return explanation.rules.allow || (explanation.isAllowedByRoles && !this.#isListed(query, explanation))
   }
 
-  *#rulesOn(query: Query): Resumable<ExplainedByRules> {
-    const { rules } = yield* this.#engine.explain({ ...query, ...this.#queryContext }, 0, 'none')
-    return rules
+  /** Returns whether an entry contains the action that a role allows, or would if it were on the page. */
+  #isListed({ type, action, key }: Query, { tenant, tenantRoles }: Explanation): boolean {
+    const isOfTenant = tenantRoles.held.some(role => tenantRoles.allowing.includes(role))
+    if (isOfTenant && !this.#acceptsTenant(tenant)) return true
+    const instanceName = formatInstanceReference({ type, key: key! })
+    return [...(isOfTenant ? [TENANT_PREFIX + tenant] : []), instanceName].some(name => {
+      const entry = this.#entries.get(name)
+      if (entry === undefined) return this.#isCut(name)
+      return entry.permissions.some(permission => permission.type === type && permission.action === action)
+    })
+  }
+
+  #explain(query: Query): Resumable<Explanation> {
+    return this.#engine.explain({ ...query, ...this.#queryContext }, 0, 'none')
   }
 
   /**
@@ -252,7 +301,7 @@ class RuledEntries {
     for (const key of keys) {
       if (allowed.length === this.#kept) break
       const query = { user: this.#query.user.key, action, type, key, tenant: null }
-      if (yield* this.#isAllowedOn(query)) allowed.push(key)
+      if (yield* this.#mustNote(query)) allowed.push(key)
     }
     return allowed
   }
@@ -267,14 +316,14 @@ class RuledEntries {
       : // Actions that rules allow on the type as a whole are merged with those of the tenant roles.
         this.#ruled
     for (const permission of asked) {
-      const rules = yield* this.#rulesOn({
+      const { allow, rules } = yield* this.#explain({
         ...permission,
         user: this.#query.user.key,
         key: instance?.key ?? null,
         tenant,
       })
+      if (allow) permissions.push(permission)
       if (!rules.allow) continue
-      permissions.push(permission)
       for (const { userSet, resourceSet } of rules.rules) {
         sets.user.add(userSet)
         sets.resource.add(resourceSet)

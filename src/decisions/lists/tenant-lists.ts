@@ -92,17 +92,20 @@ function* tenantsToTry(
 ): Resumable<string[]> {
   const home = key === null ? null : engine.tenantOf(type, key)
   if (home !== null) return [home]
-  if (isRuled(engine, type, action)) {
-    const stored = yield* engine.tenants.keys(TRIED_TENANTS_MAX + 1)
-    requireFewEnough(stored, TRIED_TENANTS_MAX)
-    return stored
+  if (!isRuled(engine, type, action)) {
+    // The limit is larger than that of the list, because the check might be denied in some of these tenants.
+    const heldMax = Math.max(entriesMax, TRIED_TENANTS_MAX)
+    const held = new TenantKeys()
+    yield* engine.tenantRolesOf(user, null, heldMax + 1, held)
+    // If the first rule was added in the meantime, it can allow in a tenant in which the role was removed.
+    if (!isRuled(engine, type, action)) {
+      requireFewEnough(held.items, heldMax)
+      return held.items
+    }
   }
-  // The limit is larger than that of the list, because the check might be denied in some of these tenants.
-  const heldMax = Math.max(entriesMax, TRIED_TENANTS_MAX)
-  const held = new TenantKeys()
-  yield* engine.tenantRolesOf(user, null, heldMax + 1, held)
-  requireFewEnough(held.items, heldMax)
-  return held.items
+  const stored = yield* engine.tenants.keys(TRIED_TENANTS_MAX + 1)
+  requireFewEnough(stored, TRIED_TENANTS_MAX)
+  return stored
 }
 
 function isRuled(engine: DecisionEngine, type: string, action: string): boolean {
