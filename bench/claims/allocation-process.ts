@@ -5,9 +5,8 @@
 import type { Query } from '#model/decision.ts'
 import { ask } from '#testing/data/dataset.ts'
 import { Drive } from '../data/drive.ts'
-import { packed } from '#testing/engines/packed.ts'
+import { evaluateAll, packed } from '#testing/engines/packed.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const [mode, checks] = [process.argv[2], Number(process.argv[3])]
 const BATCH = 1_000

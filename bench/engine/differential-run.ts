@@ -24,7 +24,7 @@ import { MemoizedOracle } from '#testing/oracle/memoized-oracle.ts'
 import { Padding, PADDINGS, type PaddingKind } from './inert-edges.ts'
 import { histories, type History, type HistorySize } from '#testing/oracle/random-history.ts'
 import { MANY_ROLES, SHORT_AND_LONG_KEYS, USUAL } from '#testing/oracle/random-model.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 /** Number of histories of each kind. */
 export interface DifferentialSize {

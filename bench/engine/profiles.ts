@@ -14,7 +14,7 @@ import { atMost, publish, round } from '../lib/measure.ts'
 import { msgpackBytes, OWNER_BYTES } from '../lib/msgpack-bytes.ts'
 import { type Loaded, loadBare } from './loading.ts'
 import { BATCH } from './questions.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 const users = Number(process.argv[2] ?? 1_000_000)
 const ASKED = 100_000

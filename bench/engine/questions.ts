@@ -3,7 +3,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 /** An engine, or plain Maps. */
 export type Evaluator = Pick<DecisionEngine, 'evaluate' | 'evaluateAll'>

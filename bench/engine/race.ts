@@ -24,7 +24,7 @@ import { Drive } from '../data/drive.ts'
 import { Random } from '#testing/data/random.ts'
 import { median } from '../lib/measure.ts'
 import { BATCH, fresh } from './questions.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 const QUESTIONS_A_ROUND = 20_000
 const PARTS = 4

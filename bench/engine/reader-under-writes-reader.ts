@@ -9,7 +9,7 @@ import { ask } from '#testing/data/dataset.ts'
 import { Drive } from '../data/drive.ts'
 import { Random } from '#testing/data/random.ts'
 import { CELLS, COMMANDS } from './reader-under-writes-cells.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 const { handle, threadId, cells, clock, scale } = workerData as {
   handle: SharedIndexHandle

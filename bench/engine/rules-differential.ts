@@ -23,7 +23,7 @@ import { type Case, cases } from '#testing/oracle/random-conditions.ts'
 import { historiesWithRules } from '#testing/oracle/random-rules.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 const COMMITS = 4
 const QUESTIONS = 120

@@ -24,7 +24,7 @@ import { msgpackBytes, OWNER_BYTES } from '../lib/msgpack-bytes.ts'
 import { loadShared } from './loading.ts'
 import { BATCH, fresh } from './questions.ts'
 import { ruledQuestions, withoutRules } from './ruled-questions.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 const QUESTIONS_A_ROUND = 20_000
 const PARTS = 4

@@ -7,7 +7,7 @@ import { type Query, withoutAttributes } from '#model/decision.ts'
 import { TextQuestion } from '#model/question.ts'
 import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 const LONG = 'x'.repeat(30_000)
 const AT_ONCE = 100_000
@@ -19,6 +19,7 @@ const QUERY: Query = {
   tenant: 'default',
   queryContext: withoutAttributes(0),
 }
+const ONE = TextQuestion.single(QUERY)
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -93,9 +94,7 @@ test('all lookups of a chain share the steps of one check, although each evaluat
 
 test('a check that needs more steps than allowed is left undecided, alone and in a batch', () => {
   const engine = engineWith(5, OPEN)
-  const bytes = parsedBytes(() =>
-    expect(engine.evaluateWithin(TextQuestion.single(QUERY), AT_ONCE)).toBeNull(),
-  )
+  const bytes = parsedBytes(() => expect(engine.evaluateWithin(ONE, AT_ONCE)).toBeNull())
   expect(bytes).toBeLessThan(AT_ONCE / PARSED_BYTE_STEPS + LONG.length)
   const other = { ...QUERY, action: 'none' }
   const verdicts = new Uint8Array(3)
@@ -119,8 +118,8 @@ test('a check that reads its conditions in several calls has the same decision a
     ...rules,
   ])
   let attempts = 1
-  while (engine.evaluateWithin(TextQuestion.single(QUERY), AT_ONCE * 2) === null) attempts += 1
+  while (engine.evaluateWithin(ONE, AT_ONCE * 2) === null) attempts += 1
   expect(attempts).toBeGreaterThan(1)
-  expect(engine.evaluateWithin(TextQuestion.single(QUERY), AT_ONCE * 2)).toBe(true)
+  expect(engine.evaluateWithin(ONE, AT_ONCE * 2)).toBe(true)
   expect(engine.evaluate(QUERY)).toBe(true)
 })

@@ -21,7 +21,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { ENGINES } from './engines.ts'
 import { JUDGES } from './world.ts'
 import { TextQuestion } from '#model/question.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 const READ_AT = Date.UTC(2026, 10, 26, 9, 30)
 

@@ -16,7 +16,7 @@ import type { History } from '#testing/oracle/random-history.ts'
 import { historiesWithRules } from '#testing/oracle/random-rules.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { holdsFor, onceFor } from './seeded.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 test('a condition has the value that the oracle computes from its JSON', () => {
   const counts = { true: 0, false: 0, unknown: 0 }

@@ -11,7 +11,7 @@ import { runAtOnce } from '#scheduling/resumable.ts'
 import { BulkAllowedResult } from '#model/wire/decisions/decision.ts'
 import type { Oracle } from '#testing/oracle/oracle.ts'
 import { searchResources, searchUsers } from '#testing/engines/listed.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 interface Answers {
   decide(queries: readonly Query[]): Promise<readonly boolean[]>

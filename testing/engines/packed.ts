@@ -1,9 +1,9 @@
-/** Builds packed queries by hand, and compares both ways to query an engine. */
+/** Builds questions by hand, and compares both ways to query an engine. */
 import { expect } from 'vitest'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
+import { TextQuestion } from '#model/question.ts'
 import { PackedQueries, KEY_RANGE, RANGE_LENGTH, USER_RANGE, RANGE_WORDS } from '#model/packed-queries.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 /** Bytes between the keys. They must never affect the result. */
 const BETWEEN = '~~~'
@@ -25,6 +25,14 @@ export function packed(queries: readonly Query[]): PackedQueries {
   }
   const bytes = new DataView(new TextEncoder().encode(text).buffer)
   return new PackedQueries(queries.length, bytes, keyRanges, queries)
+}
+
+/** Returns the decisions on queries that consist of strings. */
+export function evaluateAll(
+  engine: Pick<DecisionEngine, 'evaluateAll'>,
+  queries: readonly Query[],
+): boolean[] {
+  return Array.from(engine.evaluateAll(new TextQuestion(queries)), verdict => verdict === 1)
 }
 
 export function isPackable({ user, key }: Query): boolean {

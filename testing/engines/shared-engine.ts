@@ -1,27 +1,10 @@
 /** The shared index as one engine: writer and reader run in one thread, with fixed hash secrets. */
-import type {
-  ActionQuestion,
-  Engine,
-  InstanceFilter,
-  InstanceRoles,
-  PageRequest,
-  ResourceQuestion,
-  ResultSink,
-  TenantFilter,
-  TenantRoles,
-  UserGrant,
-  TriedQuestion,
-  UserQuestion,
-  WrittenConditions,
-} from '#engine/engine.ts'
-import type { RuleDetail } from '#engine/explanation.ts'
+import type { DecisionEngine, Engine } from '#engine/engine.ts'
 import { type HashSecrets, Regions, type RegionSizes } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { partsOf, type SavedIndex, type SavedState } from '#engine/shared-index/saved-index.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
-import type { Query } from '#model/decision.ts'
-import type { Question, Verdicts } from '#model/question.ts'
 
 export const SECRETS: HashSecrets = { start: 0x3c6ef372, multiplier: 0x2545f491 }
 /** With these secrets, all keys have the same hash. */
@@ -34,101 +17,36 @@ export interface SharedEngineOptions extends RegionSizes {
   readonly lockEveryRead?: boolean
 }
 
-export class SharedEngine implements Engine {
+/** Calls the reader for each method of an engine. The reader can be replaced. */
+class ReaderHolder {
+  reader!: SharedIndexReader
+
+  get tenants() {
+    return this.reader.tenants
+  }
+}
+for (const name of Object.getOwnPropertyNames(SharedIndexReader.prototype) as (keyof DecisionEngine)[]) {
+  if (name in ReaderHolder.prototype) continue
+  const value = function call(this: ReaderHolder, ...args: never[]): unknown {
+    return (this.reader[name] as (...args: never[]) => unknown).apply(this.reader, args)
+  }
+  Object.defineProperty(ReaderHolder.prototype, name, { value, writable: true, configurable: true })
+}
+
+export class SharedEngine
+  extends (ReaderHolder as new () => ReaderHolder & DecisionEngine)
+  implements Engine
+{
   writer: SharedIndexWriter
-  reader: SharedIndexReader
 
   constructor({ secrets = SECRETS, lockEveryRead = false, ...rest }: SharedEngineOptions = {}) {
+    super()
     this.writer = new SharedIndexWriter({ threadId: 1, secrets, ...rest })
     this.reader = new SharedIndexReader(this.writer.handle, { threadId: 2, lockEveryRead })
   }
 
   apply(changes: Iterable<Change>): void {
     this.writer.apply(changes)
-  }
-
-  evaluate(query: Query) {
-    return this.reader.evaluate(query)
-  }
-
-  hasRules() {
-    return this.reader.hasRules()
-  }
-
-  mapped(method: string, url: string) {
-    return this.reader.mapped(method, url)
-  }
-
-  /** Decides the first check of a question. */
-  evaluateFirst(question: Question): boolean {
-    for (;;) {
-      const verdict = this.reader.evaluateWithin(question, Infinity)
-      if (verdict !== null) return verdict
-    }
-  }
-
-  tryConditions(question: TriedQuestion, conditions: readonly WrittenConditions[]) {
-    return this.reader.tryConditions(question, conditions)
-  }
-
-  evaluateWithin(question: Question, stepsMax: number) {
-    return this.reader.evaluateWithin(question, stepsMax)
-  }
-
-  evaluateSome(question: Question, stepsMax: number, verdicts: Verdicts) {
-    return this.reader.evaluateSome(question, stepsMax, verdicts)
-  }
-
-  evaluateAll(question: Question, verdicts?: Verdicts) {
-    return this.reader.evaluateAll(question, verdicts)
-  }
-
-  evaluateByRoles(question: Question, verdicts: Verdicts) {
-    this.reader.evaluateByRoles(question, verdicts)
-  }
-
-  searchResources(question: ResourceQuestion, page: PageRequest) {
-    return this.reader.searchResources(question, page)
-  }
-
-  searchUsers(question: UserQuestion, page: PageRequest) {
-    return this.reader.searchUsers(question, page)
-  }
-
-  searchActions(question: ActionQuestion) {
-    return this.reader.searchActions(question)
-  }
-
-  tenantRolesOf(user: string, accepts: TenantFilter | null, limit: number, results: ResultSink<TenantRoles>) {
-    return this.reader.tenantRolesOf(user, accepts, limit, results)
-  }
-
-  instanceRolesOf(user: string, filter: InstanceFilter, limit: number, results: ResultSink<InstanceRoles>) {
-    return this.reader.instanceRolesOf(user, filter, limit, results)
-  }
-
-  grantsOn(question: UserQuestion, limit: number, results: ResultSink<UserGrant>) {
-    return this.reader.grantsOn(question, limit, results)
-  }
-
-  attributesOf(type: string, key: string) {
-    return this.reader.attributesOf(type, key)
-  }
-
-  ruledPermissions() {
-    return this.reader.ruledPermissions()
-  }
-
-  tenantOf(type: string, key: string) {
-    return this.reader.tenantOf(type, key)
-  }
-
-  get tenants() {
-    return this.reader.tenants
-  }
-
-  explain(query: Query, stepsMax: number, detail?: RuleDetail) {
-    return this.reader.explain(query, stepsMax, detail)
   }
 }
 

@@ -6,7 +6,7 @@ import { AuthzError } from '#model/errors.ts'
 import { Random } from '#testing/data/random.ts'
 import { constants, pairs, ruledConstants } from './write-mix.ts'
 import { QUESTIONS } from './torn-searches.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 /** Final report of a reader. */
 export interface TornReadsReport {

@@ -24,7 +24,7 @@ import {
 import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { Random } from '#testing/data/random.ts'
 import { World } from '../world.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 const FULL = expect.objectContaining({ code: 'LIMIT_EXCEEDED' })
 const ACTIONS = ['open', 'read']

@@ -28,7 +28,7 @@ import {
 } from '#testing/engines/changes.ts'
 import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 /** One role allows each action. A container has inline heads for only three of these four states. */
 const ACTIONS = ['see', 'edit', 'share', 'delete'] as const

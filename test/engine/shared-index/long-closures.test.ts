@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { assign, FOLDERS, instance, link, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 const LENGTHS = [1, 2, 31, 32, 33, 40, 41, 63, 64, 65, 96, 255, 256, 257]
 

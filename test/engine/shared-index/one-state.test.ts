@@ -6,7 +6,7 @@ import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Query } from '#model/decision.ts'
 import { assign, instance, removed, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { SECRETS } from '#testing/engines/shared-engine.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
   'if a role is moved %i times during a batch, the batch finds it in exactly one of its two places',

@@ -17,9 +17,8 @@ import {
   tenantRolesOf,
 } from '#testing/engines/listed.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
-import { packed } from '#testing/engines/packed.ts'
+import { evaluateAll, packed } from '#testing/engines/packed.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const CLOSED = expect.objectContaining({ code: 'ENVIRONMENT_CLOSED' })
 const QUERY: Query = { user: 'alice', action: 'read', type: 'document', key: 'd', tenant: null }

@@ -16,10 +16,9 @@ import {
   user,
 } from '#testing/engines/changes.ts'
 import { grantsOn, searchResources, searchUsers, tenantRolesOf } from '#testing/engines/listed.ts'
-import { packed } from '#testing/engines/packed.ts'
+import { evaluateAll, packed } from '#testing/engines/packed.ts'
 import { SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
 
 const LAST = TENANT_ROLES_MAX - 1
 /** Role indexes on both sides of each boundary between two lines of a tenant. */

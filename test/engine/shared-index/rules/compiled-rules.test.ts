@@ -8,7 +8,7 @@ import { type QueryContext, NOTHING_SENT } from '#model/decision.ts'
 import { conditionSet as set, resourceType, tenant, user } from '#testing/engines/changes.ts'
 import { CompiledRules } from '#testing/engines/compiled-rules.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 function rule(userSet: string, action = 'read'): RuleChange {
   return { userSet, type: 'document', action, resourceSet: '__autogen_document' }

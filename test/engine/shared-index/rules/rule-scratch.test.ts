@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { NOTHING_SENT, type Query } from '#model/decision.ts'
 import { ruleOf, conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { evaluateAll } from '#testing/engines/text-questions.ts'
+import { evaluateAll } from '#testing/engines/packed.ts'
 
 const USERS = 128
 const TEXT_BYTES = 60_000
@@ -49,12 +49,8 @@ test('memory for stored attributes is released after a batch with rules', async 
   // The first batch allocates the memory that is kept.
   expect(evaluateAll(engine, [question(0), question(1)])).toEqual([true, false])
   const before = keptBytes()
-  expect(
-    evaluateAll(
-      engine,
-      Array.from({ length: USERS }, (_, n) => question(n)),
-    ),
-  ).toEqual(RIGHT)
+  const all = Array.from({ length: USERS }, (_, n) => question(n))
+  expect(evaluateAll(engine, all)).toEqual(RIGHT)
   // Buffers are freed by another thread, soon after the collection.
   await expect.poll(() => keptBytes() - before).toBeLessThan(KEPT_BYTES_MAX)
 })
