@@ -90,6 +90,7 @@ const WHOLE_ITEMS = [
   SetRule,
   ProxyConfig,
 ]
+export type WholeItem = Static<(typeof WHOLE_ITEMS)[number]>
 
 /** Removes duplicate schemas. */
 function unlike<Schema extends TSchema>(schemas: readonly Schema[]): Schema[] {

@@ -16,6 +16,7 @@ import type {
   ChangeOrigin,
   ChangeVerb,
   RemovedWith,
+  WholeItem,
 } from '#entities/change-event.ts'
 import { presentTupleFields } from '#management/facts/relationship-tuple-presenter.ts'
 import { presentInstanceFields } from '#management/facts/resource-instance-presenter.ts'
@@ -77,7 +78,7 @@ interface ReadPuts {
 /** Content of an event without its verb and origin. */
 type EventSubject = Pick<SourceEvent, 'types' | 'tenant'> & {
   readonly noun: ChangeNoun
-  readonly item: unknown
+  readonly item: WholeItem | ReturnType<typeof deletedItem>
 }
 
 const QUIET_KINDS: ReadonlySet<number> = new Set([
