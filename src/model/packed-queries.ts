@@ -114,7 +114,6 @@ export class PackedQueries {
     this.#context = context
     this.#readAt = undefined
     this.#attributes = undefined
-    this.#queryContext = undefined
     return this
   }
 
@@ -141,7 +140,8 @@ export class PackedQueries {
     const readAt = (this.#readAt ??= context.now())
     const attributes = this.#attributesOf(context)
     if (attributes !== null) return new QueryContextInBytes(readAt, attributes, index)
-    return (this.#queryContext ??= withoutAttributes(readAt))
+    if (this.#queryContext?.readAt !== readAt) this.#queryContext = withoutAttributes(readAt)
+    return this.#queryContext
   }
 
   #attributesOf(context: PackedContext): AttributesInBytes | null {
