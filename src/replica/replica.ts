@@ -204,6 +204,8 @@ export class Replica {
     await this.#publish(place)
     if (this.#visible !== null && this.#visible.epoch !== epoch) {
       this.#formerEpochs.add(this.#visible.epoch)
+      // A restored backup can continue a former history.
+      this.#formerEpochs.delete(epoch)
       const isLost = (waiter: RevisionWaiter) => waiter.revision.epoch !== epoch
       for (const waiter of this.#take(isLost)) waiter.reject(historyReplaced())
     }

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { CuttingProxy } from '../support/processes/cutting-proxy.ts'
 import { startedRedis } from '../support/processes/redis-server.ts'
+import { ADMIN_KEY } from '#testing/processes/running-service.ts'
 import type { RedisProcess } from '#testing/processes/redis-process.ts'
 import { isReady, NodeProcess } from './support/node-process.ts'
 import { type NodesOnWires, orders, startNodesOnWires } from './support/nodes-on-wires.ts'
@@ -15,8 +16,11 @@ import { grantBoth, makeModel, Watch } from './support/watch.ts'
 const USERS = ['kept', 'lost', 'fresh']
 
 /** Starts nodes and creates the user `kept`, who also exists in the other history. */
-async function startedWithKept(redisArguments: readonly string[] = []): Promise<NodesOnWires> {
-  const system = await startNodesOnWires({ redisArguments })
+async function startedWithKept(
+  redisArguments: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<NodesOnWires> {
+  const system = await startNodesOnWires({ redisArguments, settings })
   const client = await system.nodes[0]!.serving()
   await makeModel(client)
   await grantBoth(client, 'kept')
@@ -98,6 +102,26 @@ test('every node completely adopts a restored Redis backup without the last writ
   expect(watch.decidedBy()).toEqual([states, states])
   await expectReady(system)
   await haveReplaced(system)
+})
+
+test('after a former history has been restored, nodes that left it accept changes of the organization', async () => {
+  const settings = { ADMIN_API_KEY: ADMIN_KEY }
+  const system = await startedWithKept([], settings)
+  await orders(system.redis).call('SAVE')
+  const watch = new Watch(system.nodes, USERS)
+  await orders(system.redis).call('FLUSHALL')
+  await watch.until('503')
+  const late = await system.add()
+  await makeModel(late.client!)
+  await grantBoth(late.client!, 'fresh')
+  await watch.until('fresh')
+  await system.redis.kill()
+  expect(await system.redis.start()).toBe(true)
+  await watch.until('kept')
+
+  const body = { key: 'restored', name: 'Restored' }
+  const made = await system.nodes[0]!.client!.send('POST', '/v2/projects', { body, key: ADMIN_KEY })
+  expect(made).toMatchObject({ status: 200 })
 })
 
 test('no node mixes two histories after a failover to a replica that lost the last writes and accepted others', async () => {
