@@ -5,7 +5,8 @@
 import type { Query } from '#model/decision.ts'
 import { ask } from '#testing/data/dataset.ts'
 import { Drive } from '../data/drive.ts'
-import { evaluateAll, packed } from '#testing/engines/packed.ts'
+import { TextQuestion } from '#model/question.ts'
+import { packed } from '#testing/engines/packed.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const [mode, checks] = [process.argv[2], Number(process.argv[3])]
@@ -43,7 +44,7 @@ function checkSinglyFromBytes(): void {
  */
 function checkStaged(): void {
   for (let pass = 0; pass < checks / BATCH; pass++) {
-    const answers = evaluateAll(reader, questions)
+    const answers = reader.evaluateAll(new TextQuestion(questions))
     for (let i = 0; i < answers.length; i++) if (answers[i]!) count.allowed += 1
   }
 }

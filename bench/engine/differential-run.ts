@@ -24,7 +24,7 @@ import { MemoizedOracle } from '#testing/oracle/memoized-oracle.ts'
 import { Padding, PADDINGS, type PaddingKind } from './inert-edges.ts'
 import { histories, type History, type HistorySize } from '#testing/oracle/random-history.ts'
 import { MANY_ROLES, SHORT_AND_LONG_KEYS, USUAL } from '#testing/oracle/random-model.ts'
-import { evaluateAll } from '#testing/engines/packed.ts'
+import { TextQuestion } from '#model/question.ts'
 
 /** Number of histories of each kind. */
 export interface DifferentialSize {
@@ -109,11 +109,11 @@ export class Differential {
       if (edges > 0) this.#count(`${padding!.name}: ${edges}`, queries.length)
       const features = new Features(standing)
       if (putsAgain(changes)) this.#count('something removed and put again in one commit', queries.length)
-      const batch = evaluateAll(engine, queries)
+      const batch = engine.evaluateAll(new TextQuestion(queries))
       for (const [index, query] of queries.entries()) {
         const right = moment.evaluate(query)
         expectSame(query, right, {
-          batch: batch[index],
+          batch: batch[index] === 1,
           single: engine.evaluate(query),
           explained: runAtOnce(engine.explain(query, EXPLAIN_STEPS_MAX)).allow,
         })

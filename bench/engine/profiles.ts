@@ -14,7 +14,7 @@ import { atMost, publish, round } from '../lib/measure.ts'
 import { msgpackBytes, OWNER_BYTES } from '../lib/msgpack-bytes.ts'
 import { type Loaded, loadBare } from './loading.ts'
 import { BATCH } from './questions.ts'
-import { evaluateAll } from '#testing/engines/packed.ts'
+import { TextQuestion } from '#model/question.ts'
 
 const users = Number(process.argv[2] ?? 1_000_000)
 const ASKED = 100_000
@@ -83,10 +83,10 @@ for (let from = 0; from < ASKED; from += BATCH) {
   const queries = asked.map((user): Query => {
     return { user: `user-${user}`, action: 'read', type: 'document', key: null, tenant: null }
   })
-  const together = evaluateAll(full.reader, queries)
+  const together = full.reader.evaluateAll(new TextQuestion(queries))
   for (const [index, query] of queries.entries()) {
     const right = isRight(profileOf(asked[index]!))
-    if (together[index] !== right || full.reader.evaluate(query) !== right) wrong++
+    if ((together[index] === 1) !== right || full.reader.evaluate(query) !== right) wrong++
     if (right) allowed++
   }
 }

@@ -3,7 +3,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
-import { evaluateAll } from '#testing/engines/packed.ts'
+import { TextQuestion } from '#model/question.ts'
 
 /** An engine, or plain Maps. */
 export type Evaluator = Pick<DecisionEngine, 'evaluate' | 'evaluateAll'>
@@ -50,7 +50,7 @@ export function timeStaged(engine: Evaluator, queries: readonly Query[]): number
   for (let from = 0; from < queries.length; from += BATCH) batches.push(queries.slice(from, from + BATCH))
   let answers = 0
   const start = performance.now()
-  for (const batch of batches) answers += evaluateAll(engine, batch).length
+  for (const batch of batches) answers += engine.evaluateAll(new TextQuestion(batch)).length
   const elapsed = performance.now() - start
   if (answers !== queries.length) throw new Error('every question is answered')
   return (elapsed * 1e6) / queries.length
@@ -58,10 +58,10 @@ export function timeStaged(engine: Evaluator, queries: readonly Query[]): number
 
 /** Evaluates each check alone and in a batch. Throws if the engines disagree. */
 export function verifyAnswers(engine: Evaluator, baseline: Evaluator, queries: readonly Query[]): void {
-  const together = evaluateAll(engine, queries)
+  const together = engine.evaluateAll(new TextQuestion(queries))
   for (const [index, query] of queries.entries()) {
     const right = baseline.evaluate(query)
-    if (engine.evaluate(query) !== right || together[index] !== right) {
+    if (engine.evaluate(query) !== right || (together[index] === 1) !== right) {
       throw new Error(`wrong answer, right is ${right}: ${JSON.stringify(query)}`)
     }
   }

@@ -24,7 +24,7 @@ import { Drive } from '../data/drive.ts'
 import { Random } from '#testing/data/random.ts'
 import { median } from '../lib/measure.ts'
 import { BATCH, fresh } from './questions.ts'
-import { evaluateAll } from '#testing/engines/packed.ts'
+import { TextQuestion } from '#model/question.ts'
 
 const QUESTIONS_A_ROUND = 20_000
 const PARTS = 4
@@ -97,7 +97,7 @@ const KINDS: Record<string, (runner: Runner, queries: readonly Query[], changes:
   staged: ({ reader }, queries) => {
     const batches = inBatches(queries)
     const ns = processorNs(() => {
-      for (const batch of batches) evaluateAll(reader, batch)
+      for (const batch of batches) reader.evaluateAll(new TextQuestion(batch))
     })
     return ns / queries.length
   },
@@ -132,11 +132,11 @@ function someChanges(): Change[] {
 }
 
 function compare(runners: readonly Runner[], queries: readonly Query[]): void {
-  const right = evaluateAll(runners[0]!.reader, queries)
+  const right = runners[0]!.reader.evaluateAll(new TextQuestion(queries))
   for (const { name, reader, pack } of runners) {
     const packed = reader.evaluateAll(pack(queries)!)
     for (const [index, query] of queries.entries()) {
-      if (reader.evaluate(query) === right[index] && (packed[index] === 1) === right[index]) continue
+      if (reader.evaluate(query) === (right[index] === 1) && packed[index] === right[index]) continue
       throw new Error(`${name} answers otherwise: ${JSON.stringify(query)}`)
     }
   }

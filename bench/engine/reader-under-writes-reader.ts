@@ -9,7 +9,7 @@ import { ask } from '#testing/data/dataset.ts'
 import { Drive } from '../data/drive.ts'
 import { Random } from '#testing/data/random.ts'
 import { CELLS, COMMANDS } from './reader-under-writes-cells.ts'
-import { evaluateAll } from '#testing/engines/packed.ts'
+import { TextQuestion } from '#model/question.ts'
 
 const { handle, threadId, cells, clock, scale } = workerData as {
   handle: SharedIndexHandle
@@ -31,7 +31,7 @@ const batches = Array.from({ length: questions.length / BATCH }, (_, n) =>
   questions.slice(n * BATCH, (n + 1) * BATCH),
 )
 const reader = new SharedIndexReader(handle, { threadId })
-for (const batch of batches) evaluateAll(reader, batch)
+for (const batch of batches) reader.evaluateAll(new TextQuestion(batch))
 for (const question of questions) reader.evaluate(question)
 
 const watched = ask('watcher', 'read', 'document', 'watched')
@@ -56,7 +56,7 @@ for (let isRunning = true; isRunning;) {
       }
       break
     case COMMANDS.staged:
-      evaluateAll(reader, batches[turn++ % batches.length]!)
+      reader.evaluateAll(new TextQuestion(batches[turn++ % batches.length]!))
       Atomics.add(cells, CELLS.done, BATCH)
       break
     case COMMANDS.single:

@@ -24,7 +24,7 @@ import { msgpackBytes, OWNER_BYTES } from '../lib/msgpack-bytes.ts'
 import { loadShared } from './loading.ts'
 import { BATCH, fresh } from './questions.ts'
 import { ruledQuestions, withoutRules } from './ruled-questions.ts'
-import { evaluateAll } from '#testing/engines/packed.ts'
+import { TextQuestion } from '#model/question.ts'
 
 const QUESTIONS_A_ROUND = 20_000
 const PARTS = 4
@@ -52,7 +52,7 @@ const WAYS: Readonly<Record<string, Ask>> = {
   staged: (reader, queries) => {
     const batches = inBatches(queries)
     const ns = processorNs(() => {
-      for (const batch of batches) evaluateAll(reader, batch)
+      for (const batch of batches) reader.evaluateAll(new TextQuestion(batch))
     })
     return ns / queries.length
   },
@@ -96,11 +96,11 @@ function verify(
   queries: readonly Query[],
   right: (query: Query) => boolean,
 ): void {
-  const together = evaluateAll(reader, queries)
+  const together = reader.evaluateAll(new TextQuestion(queries))
   const packed = reader.evaluateAll(packQueries(queries)!)
   for (const [index, query] of queries.entries()) {
     const expected = right(query)
-    const answers = [reader.evaluate(query), together[index], packed[index] === 1]
+    const answers = [reader.evaluate(query), together[index] === 1, packed[index] === 1]
     if (answers.some(answer => answer !== expected)) {
       throw new Error(`right is ${expected}, got ${answers.join()}: ${JSON.stringify(query)}`)
     }

@@ -32,7 +32,8 @@ export function evaluateAll(
   engine: Pick<DecisionEngine, 'evaluateAll'>,
   queries: readonly Query[],
 ): boolean[] {
-  return Array.from(engine.evaluateAll(new TextQuestion(queries)), verdict => verdict === 1)
+  const verdicts = engine.evaluateAll(new TextQuestion(queries))
+  return queries.map((_, index) => verdicts[index] === 1)
 }
 
 export function isPackable({ user, key }: Query): boolean {

@@ -1,7 +1,7 @@
 /** Cost of permission lists with named resources and tenants. */
 import { expect, test } from 'vitest'
 import { listPermissionEntries } from '#decisions/lists/permission-entries.ts'
-import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { conditionSet, resourceType, ruleOf, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const NAMES = 1_000
@@ -12,10 +12,7 @@ test('a permission list with named resources and tenants looks up each name only
     resourceType('document', 'read', 'write'),
     tenant('default'),
     conditionSet('all', {}),
-    ...['read', 'write'].map(action => {
-      const rule = { userSet: 'all', type: 'document', action, resourceSet: '__autogen_document' }
-      return { kind: 'rule-put', ...rule } as const
-    }),
+    ...['read', 'write'].map(action => ruleOf('all', undefined, { action })),
   ])
   const tenantOf = engine.tenantOf.bind(engine)
   let lookups = 0
