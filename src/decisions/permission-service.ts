@@ -47,7 +47,7 @@ export class PermissionService {
     if (page !== null && page.number * page.size > entriesMax) {
       throw new AuthzError(
         'LIMIT_EXCEEDED',
-        `page ${page.number} of ${page.size} entries ends after entry ${entriesMax} (MAX_LISTED_ENTRIES); filter by tenants, resources or resource_types, or use a resource search with pages`,
+        `page ${page.number} with ${page.size} entries per page exceeds the limit of ${entriesMax} entries (MAX_LISTED_ENTRIES); filter by tenants, resources or resource_types, or use a resource search with pages`,
         { limit: 'list' },
       )
     }

@@ -36,7 +36,7 @@ const SAID_IN_WORDS = [
   /must be the next_token of a previous response/,
   /expires_at: must be in the future/,
   /page and per_page: give both or neither/,
-  /ends after entry \d+ \(MAX_LISTED_ENTRIES\)/,
+  /exceeds the limit of \d+ entries \(MAX_LISTED_ENTRIES\)/,
   /limit and size have the same meaning but different values/,
   /token and next_token have the same meaning but different values/,
   /must be a text or an object of at most \d+ bytes as JSON/,

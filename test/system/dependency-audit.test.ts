@@ -29,7 +29,7 @@ test.each(['high', 'critical'])('an advisory of %s severity fails with the name 
   expect([status, stdout]).toEqual([1, expect.stringContaining(`${severity}: shaky <1.2.3`)])
 })
 
-test('an advisory of lower severity does not fail', () => {
+test('an advisory below high severity does not make the audit fail', () => {
   const { status, stdout } = audited(report('moderate'), 1)
   expect([status, stdout]).toEqual([0, 'dependency audit: 0 of high or critical severity\n'])
 })

@@ -1,6 +1,5 @@
 /**
- * Pages for operators. They are about an environment, or about the service without an environment
- * (`/~/operations`).
+ * Pages for operators. Each page shows one environment, or the service as a whole (`/~/operations`).
  */
 import { Route, Switch } from 'wouter'
 import { NotFound } from '../shell/not-found.tsx'

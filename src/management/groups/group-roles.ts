@@ -116,7 +116,7 @@ function requireNoOther(records: RecordReader, type: TypeRecord, reference: stri
   if (!byId && (other === null || other.id === type.id)) return
   throw new AuthzError(
     'INVALID_INPUT',
-    `resource_instance ${JSON.stringify(reference)} names an instance of another type than resource ${JSON.stringify(type.key)}`,
+    `resource_instance ${JSON.stringify(reference)} names an instance whose type is not ${JSON.stringify(type.key)}`,
   )
 }
 

@@ -121,7 +121,7 @@ describe.each([
     expect(bulk.status).toBe(status)
   })
 
-  test('is reported in an explanation that exceeds it; rules then treat the attributes as absent', async () => {
+  test('is reported in the explanation if sent attributes exceed it; rules then treat them as absent', async () => {
     const answer = await verdict.post('/allowed/explain', native(excessive, 'read', 'rita'))
     expect(answer.body).toMatchObject({
       allow: true,

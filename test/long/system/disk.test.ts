@@ -149,7 +149,7 @@ describe('the message of a failed start', () => {
 
   const uid = IS_ROOT ? NOBODY : process.getuid?.()
 
-  test('names the data directory if it is not writable', async () => {
+  test('contains the lock of the data directory if that is not writable', async () => {
     const directory = directoryOfNobody(0o500)
     const message = await failure(directory)
     expect(message).toContain(`cannot start: the lock ${join(directory, 'verdict.lock')} cannot be taken`)

@@ -101,7 +101,7 @@ test('a waiting check is not decided if its client disconnects', async () => {
   await expect(late).rejects.toMatchObject({ code: 'OVERLOADED' })
 })
 
-test('while the pool decides a long check of an environment, its next checks are tried with fewer steps', async () => {
+test('while the pool decides a long check of an environment, further checks of the environment begin with fewer steps', async () => {
   const tried: number[] = []
   const engine = {
     hasRules: () => true,

@@ -51,8 +51,8 @@ export class Invalidation {
   }
 
   /**
-   * Increments the versions of the containers that `collect` found. Call it with the lock, at the beginning
-   * of the critical section.
+   * Increments the versions of the containers that `collect` found. The caller holds the lock and is at
+   * the beginning of the critical section.
    */
   begin(): void {
     const { items, length } = this.#found

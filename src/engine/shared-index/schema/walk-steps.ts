@@ -12,7 +12,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
  */
 export const FORWARD_STEPS_MAX = 8_388_608
 export const BACKWARD_STEPS_MAX = 4_194_304
-/** Number of steps between two pauses of a walk in stages. They take about a tenth of a millisecond. */
+/** Number of steps that a staged walk takes before it pauses. Together, they take about 0.1 ms. */
 export const STAGE_STEPS = 1_024
 
 /** A walk that can be advanced in stages, by a given number of steps. */

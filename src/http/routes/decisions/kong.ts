@@ -39,8 +39,8 @@ export function kongRoute(decisions: DecisionService): Route {
 }
 
 /**
- * Routes for clients without credentials. `caller` returns the principal with whose access rights their
- * requests are answered. It returns null while the environment of this principal is unknown.
+ * Routes for clients that send no credentials. Their requests have the access rights of the principal that
+ * `caller` returns. It returns null while the environment of this principal is unknown.
  */
 export function kongRoutesFor(decisions: DecisionService, caller: () => Principal | null): Route[] {
   const route = kongRoute(decisions)

@@ -13,8 +13,8 @@ import { extendedOf } from './extended-roles.ts'
 /**
  * Returns the keys of the roles that `references` name. `type` is the scope of the role, null for tenant
  * roles. Throws `NOT_FOUND` for an unknown role, `INVALID_INPUT` for a cycle, `LIMIT_EXCEEDED` above the
- * limit. If two concurrent commands would close a cycle together, both write or require a role of it, so one
- * of them runs again.
+ * limit of inheritance. Two concurrent commands that together would close a cycle conflict, because one of
+ * them writes a role that the other one requires to be unchanged. One of the commands then runs again.
  */
 export function resolveExtends(
   records: Draft,
