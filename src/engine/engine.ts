@@ -176,10 +176,10 @@ export interface StoredTenants {
  */
 export type ResourceQuestion = Omit<Query, 'key'>
 
-/** Like `Query`, but for all users instead of one. */
+/** A `Query` for all users instead of one. */
 export type UserQuestion = Omit<Query, 'user'>
 
-/** Like `Query`, but for all actions instead of one. */
+/** A `Query` for all actions instead of one. */
 export type ActionQuestion = Omit<Query, 'action'>
 
 export interface PageRequest {

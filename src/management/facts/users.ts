@@ -87,7 +87,7 @@ function findForReplacement(context: WriteContext, reference: string, key: strin
   )
 }
 
-/** Replaces the user `found` by the body, or creates the user if `found` is null. Adds the roles of the body. */
+/** Replaces `found` by the body, or creates the user if `found` is null. Then adds the roles of the body. */
 export function writeUser(context: WriteContext, found: UserRecord | null, body: UserCreate): UserRecord {
   const user = found ? changeUser(context, found, recordFrom(USER, body)) : addUser(context, body)
   for (const wanted of body.role_assignments ?? []) ensureRole(context, user, wanted)
