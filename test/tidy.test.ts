@@ -39,7 +39,7 @@ const LATE_IMPORTS: ReadonlySet<string> = new Set([
   'src/composition/process/quick-entry.js',
   'src/http/edge/server.ts',
   'src/store/open/open-store.ts',
-  'src/telemetry/metrics-scrape.ts',
+  'src/telemetry/process-metrics.ts',
 ])
 
 interface SourceFile {

@@ -4,7 +4,7 @@ import { collectGarbage } from '#composition/process/collect-garbage.ts'
 import { writeCompiled } from '#composition/process/compiled-code.ts'
 import { HttpThread } from '#composition/wiring/http-thread.ts'
 import { loadOpenTracing } from '#composition/process/open-tracing.ts'
-import type { ThreadSettings } from '#config/config.ts'
+import type { ThreadSettings } from '#config/settings.ts'
 import { assert } from '#model/assert.ts'
 import type { HttpThreadOptions, WaitingThreadData } from '#threads/channel/messages.ts'
 

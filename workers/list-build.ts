@@ -1,6 +1,6 @@
 /** Thread that builds the secondary indexes of a new local replica. Any message aborts it. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { buildLists } from '#composition/node/build-lists.ts'
+import { buildLists } from '#composition/node/replica-list-build.ts'
 import { assert } from '#model/assert.ts'
 
 assert(parentPort, 'this thread is started by the main thread')

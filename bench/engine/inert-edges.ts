@@ -8,7 +8,7 @@
  */
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { entryCount } from '#engine/shared-index/memory/slab.ts'
 import { find } from '#engine/shared-index/memory/string-table.ts'
 import { currentView } from '#engine/shared-index/schema/current-schema.ts'

@@ -1,5 +1,5 @@
 /** Layout of the shared memory with which `reader-stalls.ts` and its reader communicate. */
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/index-buffers.ts'
 import type { Query } from '#model/decision.ts'
 
 export const CELLS = { window: 0, checks: 1 } as const

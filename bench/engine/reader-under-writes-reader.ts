@@ -4,7 +4,7 @@
  */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/index-buffers.ts'
 import { ask } from '#testing/data/dataset.ts'
 import { Drive } from '../data/drive.ts'
 import { Random } from '#testing/data/random.ts'

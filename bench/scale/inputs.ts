@@ -76,7 +76,11 @@ export const INPUTS = {
     from: 'bench scale-rates, a run of the index alone',
   },
   heapBytesMax: { value: 4_144 * 2 ** 20, unit: 'B', from: 'V8 on a machine of 16 GiB and more' },
-  openedAtOnce: { value: 4, unit: 'environments', from: 'src/management/organization/open-environments.ts' },
+  openedAtOnce: {
+    value: 4,
+    unit: 'environments',
+    from: 'src/management/organization/environment-opening.ts',
+  },
   startSeconds: { value: 0.54, unit: 's', from: 'docs/ARCHITECTURE.md' },
   diskBytesPerFact: { value: 1_640, unit: 'B', from: 'docs/capacity-planning.md: 1.5 to 1.7 KiB' },
   listsPerSecond: {
@@ -95,7 +99,7 @@ export const INPUTS = {
   sentBytesPerCommit: { value: 818, unit: 'B', from: 'bench scale-rates' },
   rowBytesPerCommit: rates(726, 'B in Redis: instance, role, entry of the audit log'),
   // Constants that are defined in the code.
-  graphBytesMax: { value: 2 ** 32, unit: 'B', from: 'src/engine/shared-index/memory/regions.ts' },
+  graphBytesMax: { value: 2 ** 32, unit: 'B', from: 'src/engine/shared-index/memory/index-buffers.ts' },
   graphShareToWriters: { value: 15 / 16, unit: '', from: 'src/engine/shared-index/write/capacity-check.ts' },
   commitsPerRead: { value: 256, unit: 'commits', from: 'src/store/redis/ledger/redis-log.ts' },
   logEntriesMax: { value: 100_000, unit: 'commits', from: 'LOG_ENTRIES_MAX' },

@@ -5,7 +5,7 @@
  * begins with `VERDICT_` causes an error.
  */
 import { AuthzError } from '#model/errors.ts'
-import { type Config, settings } from './config.ts'
+import { type Config, settings } from './settings.ts'
 import { fileName, secretText, type EnvironmentVariables } from './secret-text.ts'
 import type { SettingKind } from './setting-kinds.ts'
 

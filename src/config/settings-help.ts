@@ -1,5 +1,5 @@
 /** Help about the settings, which `npm start -- --help` prints. */
-import { settings } from './config.ts'
+import { settings } from './settings.ts'
 import { fileName } from './secret-text.ts'
 import type { SettingKind } from './setting-kinds.ts'
 

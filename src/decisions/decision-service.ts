@@ -19,7 +19,7 @@ import { searchWith } from './search-job.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
 import { readWith } from './sliced-job.ts'
 import { Admission } from '#scheduling/admission.ts'
-import { LongReads, type PausingWork, type SlicedWork } from '#scheduling/sliced-work.ts'
+import { LongReads, type PausingWork, type SlicedWork } from '#scheduling/thread-scheduler.ts'
 import type { ExplainedDecisions } from '#decisions/rules/explained-decisions.ts'
 
 /**

@@ -17,7 +17,7 @@ import type { EnvironmentService, ChangeCondition } from '#management/environmen
 import type { OperationAnswer, OperationInput, OperationName } from '#management/environment/operations.ts'
 import type { EnvironmentCopies } from '#management/organization/environment-copies.ts'
 import type { EnvironmentImports } from '#management/organization/environment-imports.ts'
-import type { ManagedEnvironment, OpenEnvironments } from '#management/organization/open-environments.ts'
+import type { ManagedEnvironment, OpenEnvironments } from '#management/organization/environment-opening.ts'
 import type { OrganizationOperations } from '#management/organization/organization-operations.ts'
 import type { OrganizationService } from '#management/organization/organization-service.ts'
 import { assert } from '#model/assert.ts'

@@ -1,6 +1,6 @@
 /**
  * Limits that are not settings, because the specification or the stored form determines them. Each limit has
- * a test that reaches it. The limits that an operator can change are in `config/config.ts`.
+ * a test that reaches it. The limits that an operator can change are in `config/settings.ts`.
  */
 
 /** Maximum number of UTF-8 bytes in a user key or instance key (native.md D-25). */

@@ -4,7 +4,7 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
-import { PAUSING } from './counted-metrics.ts'
+import { PAUSING } from './thread-metrics.ts'
 import type { ThreadCounters } from './thread-counters.ts'
 
 const EVERY_MS = 100

@@ -3,7 +3,7 @@
  * takes as long as loading all code that the service needs to start.
  */
 import { AggregatorRegistry, Counter, Gauge, Registry } from '@prometheus-io/client'
-import { type MetricSources, OF_ENVIRONMENTS, SAMPLED_METRICS, type SampledRow } from './sampled-metrics.ts'
+import { type MetricSources, OF_ENVIRONMENTS, SAMPLED_METRICS, type SampledRow } from './scrape-metrics.ts'
 import type { ThreadCounters } from './thread-counters.ts'
 
 export class MetricsText {

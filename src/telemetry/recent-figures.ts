@@ -3,7 +3,7 @@
  * last fifteen minutes. The main thread computes the samples from the counters of all threads. `/metrics`
  * uses the same counters.
  */
-import { COUNTED_METRICS, type EndpointKind } from './counted-metrics.ts'
+import { COUNTED_METRICS, type EndpointKind } from './thread-metrics.ts'
 import { noRequests, type RequestSums, type ThreadCounters } from './thread-counters.ts'
 
 const EVERY_MS = 5_000

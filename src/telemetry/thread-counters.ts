@@ -7,7 +7,7 @@
  * one request more than its count. Scrapes of any service have this inaccuracy. Aligned 64-bit numbers are
  * read and written atomically on all supported platforms.
  *
- * The cells are in the order of the metrics in `counted-metrics.ts`. Metrics whose number of cells is known
+ * The cells are in the order of the metrics in `thread-metrics.ts`. Metrics whose number of cells is known
  * only at runtime are last. A metric has cells for each combination of its label values. A counter or a gauge
  * has one cell. A histogram has one cell per bound, one for values above the last bound, and one for the sum.
  */
@@ -22,7 +22,7 @@ import {
   type MetricKind,
   OUTCOMES,
   STATUSES,
-} from './counted-metrics.ts'
+} from './thread-metrics.ts'
 
 /**
  * Data with which another thread can read the counters. Send it to that thread after all endpoints are

@@ -3,8 +3,8 @@
  * not open yet.
  */
 import { Worker } from 'node:worker_threads'
-import type { ContentCounts } from '#management/content/content-import.ts'
-import type { ContentLoader } from '#management/content/content-loader.ts'
+import type { ContentCounts } from '#management/content/import-rows.ts'
+import type { ContentLoader } from '#management/content/ledger-import.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError, errorFromData, type ErrorData } from '#model/errors.ts'
 import { noteWritingThread } from './writing-threads.ts'

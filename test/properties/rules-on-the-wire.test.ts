@@ -1,5 +1,5 @@
 /** Random checks with attributes have the decision of the oracle in every form that a request can have. */
-import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { expect, test } from 'vitest'
 import { AccessService } from '#decisions/access-service.ts'
@@ -25,7 +25,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { historiesWithRules, READ_AT } from '#testing/oracle/random-rules.ts'
 import { StateView } from '#testing/oracle/current-state.ts'
-import { withoutSecrets } from '../../src/config/config.ts'
+import { withoutSecrets } from '../../src/config/settings.ts'
 import { readConfig } from '../../src/config/read-config.ts'
 import { howToRepeat, valuesUntilMet } from './seeded.ts'
 

@@ -9,7 +9,7 @@ import { ChangeSubscription } from '#management/changes/change-subscription.ts'
 import { CommitEventSource } from '#management/changes/commit-event-source.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { parsePosition } from '#management/changes/stream-position.ts'
-import { type TimeShare, unsharedTime } from '#scheduling/sliced-work.ts'
+import { type TimeShare, unsharedTime } from '#scheduling/thread-scheduler.ts'
 import { CHANGE_NOUNS } from '#entities/change-event.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 

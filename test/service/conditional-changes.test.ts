@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { WriteContext, GrantCondition } from '#management/drafts/context.ts'
 import { isResumable, runAtOnce } from '#scheduling/resumable.ts'
-import { conditional } from '#management/conditional/conditional.ts'
+import { conditional } from '#management/conditional/conditional-change.ts'
 import {
   type OperationInput,
   type OperationName,

@@ -1,6 +1,6 @@
 /** The rows that an import writes. */
 import { randomUUID } from 'node:crypto'
-import { ContentImport } from '#management/content/content-import.ts'
+import { ContentImport } from '#management/content/import-rows.ts'
 
 /** Number of rows that an import of these lines writes. Adds a tenant, which ends the definitions. */
 export function importedRows(lines: readonly object[]): number {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { settings } from '../../src/config/config.ts'
+import { settings } from '../../src/config/settings.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,5 +1,5 @@
 /** The pool of decision threads: its queue, its limits, and the jobs of a thread that ends. */
-import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'

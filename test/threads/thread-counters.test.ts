@@ -1,6 +1,6 @@
 /** Counters of a thread: each value is reported under its own name and labels. */
 import { expect, test } from 'vitest'
-import { COUNTED_METRICS, type CountedName, type HistogramName } from '#telemetry/counted-metrics.ts'
+import { COUNTED_METRICS, type CountedName, type HistogramName } from '#telemetry/thread-metrics.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 
 const NAMES = Object.keys(COUNTED_METRICS) as CountedName[]

@@ -1,6 +1,6 @@
 /** The shared index as one engine: writer and reader run in one thread, with fixed hash secrets. */
 import type { DecisionEngine, Engine } from '#engine/engine.ts'
-import { type HashSecrets, Regions, type RegionSizes } from '#engine/shared-index/memory/regions.ts'
+import { type HashSecrets, Regions, type RegionSizes } from '#engine/shared-index/memory/index-buffers.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { partsOf, type SavedIndex, type SavedState } from '#engine/shared-index/saved-index.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { entry } from '#composition/process/built-form.ts'
-import { settings } from '#config/config.ts'
+import { settings } from '#config/settings.ts'
 import { freePort } from './free-port.ts'
 
 const SOURCES = fileURLToPath(new URL('../../src/start.js', import.meta.url))

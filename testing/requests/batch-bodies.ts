@@ -3,7 +3,7 @@
  * the readers which parse them from bytes. A reader must return the same queries as the generic parser, which
  * the service itself runs. Seeded.
  */
-import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { queryOf } from '#decisions/dialects/access-mapping.ts'
 import { AccessService } from '#decisions/access-service.ts'

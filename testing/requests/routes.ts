@@ -1,9 +1,9 @@
 /** The route table of the service, with all routes and their schemas, but without a running service. */
-import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { Compile, type Validator } from 'typebox/compile'
 import { threadRoutes } from '#composition/wiring/thread-routes.ts'
-import { withoutSecrets } from '#config/config.ts'
+import { withoutSecrets } from '#config/settings.ts'
 import { readConfig } from '#config/read-config.ts'
 import type { Route } from '#http/routing/route.ts'
 

@@ -1,6 +1,6 @@
 /** Reader thread of `torn-reads.ts`. It runs checks and searches and counts wrong results. */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/index-buffers.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { AuthzError } from '#model/errors.ts'
 import { Random } from '#testing/data/random.ts'

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { chmod, open, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { readBackup } from './backup-file.ts'
+import { readBackup } from './read-backup.ts'
 import type { Command } from '#cli/session/command.ts'
 
 export const backupCommand: Command = ({ usage, description }, parser, run) =>

@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type BackupSink, readBackup } from './backup-file.ts'
+import { type BackupSink, readBackup } from './read-backup.ts'
 import type { Command } from '#cli/session/command.ts'
 import { UsageError } from '#cli/session/exit-codes.ts'
 

@@ -1,6 +1,6 @@
 /** Trims audit logs once per hour: first the log of the organization, then that of each environment. */
 import type { AuditRetention } from '#management/audit/audit-retention.ts'
-import type { OpenEnvironments } from '#management/organization/open-environments.ts'
+import type { OpenEnvironments } from '#management/organization/environment-opening.ts'
 
 const EVERY_MS = 3_600_000
 

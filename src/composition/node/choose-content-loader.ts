@@ -4,7 +4,7 @@
  */
 import { ContentShapes } from '#http/routing/content-shapes.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import { type ContentLoader, LedgerLoader } from '#management/content/content-loader.ts'
+import { type ContentLoader, LedgerLoader } from '#management/content/ledger-import.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'
 import { ImportThread } from '#threads/import-thread.ts'

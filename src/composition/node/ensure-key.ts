@@ -1,7 +1,7 @@
 /** Creates the first API key of a node that has none. */
-import type { Config } from '#config/config.ts'
+import type { Config } from '#config/settings.ts'
 import { loadSampleWorkspace } from '#management/environment/sample-workspace.ts'
-import type { OpenEnvironments } from '#management/organization/open-environments.ts'
+import type { OpenEnvironments } from '#management/organization/environment-opening.ts'
 import type { OrganizationState } from '#management/organization/organization.ts'
 
 /**

@@ -9,9 +9,9 @@ import type { Logger } from '#telemetry/log.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'
 import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
-import type { FreshnessWatch } from './freshness-watch.ts'
+import type { FreshnessWatch } from './staleness-watch.ts'
 import { SavedIndexFiles } from '#composition/process/saved-index-files.ts'
-import type { NodeEnvironments } from './node-environments.ts'
+import type { NodeEnvironments } from './environment-figures.ts'
 
 /** Id of this thread in the lock word of an index. HTTP threads use their thread id plus one. */
 const MAIN_THREAD_ID = 1

@@ -1,6 +1,6 @@
 /** Provides the clock, ids and randomness of this process to services. */
 import { randomBytes } from 'node:crypto'
-import type { Config } from '#config/config.ts'
+import type { Config } from '#config/settings.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { PURPOSE, Seal } from '#secrets/seal.ts'
 import { commitIds } from '#composition/process/commit-ids.ts'

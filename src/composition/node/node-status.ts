@@ -4,7 +4,7 @@
  */
 import type { NodeQuestion } from '#decisions/questions/node-question.ts'
 import type { RecentFigures as RecentFiguresAnswer } from '#model/wire/node.ts'
-import type { Metrics } from '#telemetry/metrics-scrape.ts'
+import type { Metrics } from '#telemetry/process-metrics.ts'
 import { INTERVAL_SECONDS, FiguresRecorder } from '#telemetry/recent-figures.ts'
 import { ClusterMembership, type ClusterMembershipParts } from './cluster-membership.ts'
 

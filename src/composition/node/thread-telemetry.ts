@@ -1,5 +1,5 @@
 /** Creates the counters, logs and traces of an HTTP thread. */
-import type { ThreadSettings } from '#config/config.ts'
+import type { ThreadSettings } from '#config/settings.ts'
 import type { DecisionObserver } from '#decisions/decision-observer.ts'
 import type { SlowRequest } from '#http/edge/request-watch.ts'
 import { LIMIT_NAMES } from '#model/errors.ts'

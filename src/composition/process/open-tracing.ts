@@ -2,7 +2,7 @@
  * Sends spans to the configured collector. The code that creates and sends spans is loaded only if a
  * collector is configured.
  */
-import type { ThreadSettings } from '#config/config.ts'
+import type { ThreadSettings } from '#config/settings.ts'
 import { VERSION } from '#model/version.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { openTracing } from '#telemetry/span-export.ts'

@@ -3,10 +3,10 @@
  * indexes that are passed with the jobs.
  */
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import type { ThreadSettings } from '#config/config.ts'
+import type { ThreadSettings } from '#config/settings.ts'
 import { abandoned } from '#scheduling/admission.ts'
 import { type PauseData, SharedPause } from '#scheduling/shared-pause.ts'
-import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { joined } from '#http/edge/body-segments.ts'

@@ -4,7 +4,7 @@
  * the thread.
  */
 import { type MessagePort, threadId } from 'node:worker_threads'
-import type { ThreadSettings } from '#config/config.ts'
+import type { ThreadSettings } from '#config/settings.ts'
 import { MinRevision } from '#decisions/questions/min-revision.ts'
 import { type NodeState, STARTING } from '#decisions/questions/node-state.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -16,11 +16,11 @@ import { LargeBodies } from '#http/routing/large-bodies.ts'
 import { InvariantError } from '#model/assert.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
-import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { KeyRates } from '#threads/channel/key-rates.ts'
-import { LiveStreams } from '#threads/channel/live-streams.ts'
+import { LiveStreams } from '#threads/channel/change-stream-readers.ts'
 import { ManagementClient } from '#threads/channel/management-client.ts'
 import { Outbox } from '#threads/channel/outbox.ts'
 import type {

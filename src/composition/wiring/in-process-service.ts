@@ -3,7 +3,7 @@
  * store in memory. It handles requests as a server does; only the wire is missing.
  */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
-import { withoutSecrets } from '#config/config.ts'
+import { withoutSecrets } from '#config/settings.ts'
 import { readConfig } from '#config/read-config.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -25,7 +25,7 @@ import { Replica } from '#replica/replica.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
-import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { threadRoutes } from './thread-routes.ts'

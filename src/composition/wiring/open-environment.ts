@@ -2,7 +2,7 @@
 import type { CatchUps } from '#management/changes/catch-ups.ts'
 import type { ReadQueues } from '#scheduling/admission.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import type { SlicedWork } from '#scheduling/sliced-work.ts'
+import type { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import type { KnownEnvironment, OrganizationState } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'

@@ -2,10 +2,10 @@
  * Opens management on this node: the open environments, the operations of the organization, copies and
  * imports.
  */
-import type { Config } from '#config/config.ts'
+import type { Config } from '#config/settings.ts'
 import { ReadQueues } from '#scheduling/admission.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
@@ -14,7 +14,7 @@ import { ManagementService } from '#management/management-service.ts'
 import { EnvironmentCopies } from '#management/organization/environment-copies.ts'
 import { EnvironmentImports } from '#management/organization/environment-imports.ts'
 import type { KeyUses } from '#management/organization/key-uses.ts'
-import { OpenEnvironments } from '#management/organization/open-environments.ts'
+import { OpenEnvironments } from '#management/organization/environment-opening.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { Replica } from '#replica/replica.ts'

@@ -1,7 +1,7 @@
 /** Opens the store of this node, and the threads that write its files concurrently with this thread. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { type Config, STORE_URL_DEFAULT } from '#config/config.ts'
+import { type Config, STORE_URL_DEFAULT } from '#config/settings.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { AuthzError } from '#model/errors.ts'
 import { isKeyedLater, listRule } from '#store/keyspace/keyspace.ts'

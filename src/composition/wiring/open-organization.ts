@@ -1,5 +1,5 @@
 /** Opens the organization of this node from its own store. */
-import type { Config } from '#config/config.ts'
+import type { Config } from '#config/settings.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { OrganizationState, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'

@@ -3,7 +3,7 @@
  * of a shutdown. The other files in this directory create the parts.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '#config/config.ts'
+import type { Config } from '#config/settings.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { VERSION } from '#model/version.ts'
 import { Replica } from '#replica/replica.ts'

@@ -1,6 +1,6 @@
 /** Starts the HTTP threads with their options and the port that they share. */
 import { closeSync, openSync } from 'node:fs'
-import { type Config, withoutSecrets } from '#config/config.ts'
+import { type Config, withoutSecrets } from '#config/settings.ts'
 import { reservePort } from '#http/edge/reserve-port.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'

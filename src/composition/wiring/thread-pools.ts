@@ -2,11 +2,11 @@
  * Creates the pools of one HTTP thread: one pool that runs parts of bulk requests and searches, and one that
  * parses large bodies.
  */
-import type { ThreadSettings } from '#config/config.ts'
+import type { ThreadSettings } from '#config/settings.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { longBodiesBytesMax } from '#http/edge/body-segments.ts'
 import type { EngineReaders } from '#threads/indexes/engine-readers.ts'
-import type { SlicedWork } from '#scheduling/sliced-work.ts'
+import type { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { BodyPool } from '#threads/pool/body-pool.ts'
 import { JobPool } from '#threads/pool/job-pool.ts'
 import type { PoolThreadEvents } from '#threads/pool/pool-options.ts'

@@ -1,5 +1,5 @@
 /** Builds the route tables of an HTTP thread from its engines and its settings. */
-import type { ThreadSettings } from '#config/config.ts'
+import type { ThreadSettings } from '#config/settings.ts'
 import { AccessService } from '#decisions/access-service.ts'
 import type { DecisionPool } from '#decisions/decision-pool.ts'
 import type { DecisionObserver } from '#decisions/decision-observer.ts'
@@ -16,13 +16,13 @@ import { PageTokens } from '#http/routes/decisions/page-token.ts'
 import type { HealthSource } from '#http/routes/health.ts'
 import type { ManagementGateway } from '#http/routes/management/managed.ts'
 import { createRoutes, type DecisionRouteParts } from '#http/routes/route-table.ts'
-import { withBodyCeilings } from '#http/routing/body-ceilings.ts'
+import { withBodyCeilings } from '#http/routing/body-limits-by-route.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
 import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.ts'
 import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { Principal } from '#model/principal.ts'
-import type { SlicedWork } from '#scheduling/sliced-work.ts'
+import type { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { CONSOLE_DIRECTORY } from '#composition/process/built-form.ts'
 
 export function threadRoutes(parts: {

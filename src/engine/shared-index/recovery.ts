@@ -5,7 +5,7 @@
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { startOver } from '#engine/shared-index/closures/closure-arena.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import { opened } from '#engine/shared-index/memory/regions.ts'
+import { opened } from '#engine/shared-index/memory/index-buffers.ts'
 import { endSection } from '#engine/shared-index/memory/sequence.ts'
 
 /**

@@ -13,7 +13,7 @@ import {
   type RegionName,
   type Regions,
   type SharedIndexHandle,
-} from '#engine/shared-index/memory/regions.ts'
+} from '#engine/shared-index/memory/index-buffers.ts'
 import type { SavedStates } from '#engine/shared-index/schema/automaton.ts'
 import type { SavedSchema } from '#engine/shared-index/schema/saved-schema.ts'
 

@@ -21,7 +21,7 @@ import {
   type RegionSizes,
   type SchemaLocation,
   type SharedIndexHandle,
-} from '#engine/shared-index/memory/regions.ts'
+} from '#engine/shared-index/memory/index-buffers.ts'
 import {
   beginSection,
   endSection,

@@ -8,7 +8,7 @@
  * in time, the connection is closed.
  */
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
-import { bodyTooLarge, discardedBytesMax } from '#http/routing/body-ceilings.ts'
+import { bodyTooLarge, discardedBytesMax } from '#http/routing/body-limits-by-route.ts'
 import { BYTES_HERE_MAX, type WholeBody } from '#http/routing/large-bodies.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -16,7 +16,7 @@ import { type Principal, shareOf } from '#model/principal.ts'
 import { BodyCollector } from './body-collector.ts'
 import { BodyPieces } from './body-pieces.ts'
 import type { ExchangeHost, Receiving } from './exchange-host.ts'
-import { LARGE_BODY_BYTES_MIN } from '#scheduling/request-scheduler.ts'
+import { LARGE_BODY_BYTES_MIN } from './arrival-scheduler.ts'
 import type { Wire, WireHead } from './wire.ts'
 
 /** The request whose body is received. */

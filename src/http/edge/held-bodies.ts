@@ -3,7 +3,7 @@
  * connection per request opens its next connection after it has received a response. While no responses are
  * sent, such clients open no connections. Therefore no new connection is lost when the port is closed.
  */
-import type { RequestScheduler } from '#scheduling/request-scheduler.ts'
+import type { RequestScheduler } from './arrival-scheduler.ts'
 
 export class HeldBodies implements RequestScheduler {
   readonly #waiting: { readonly bytes: number; readonly share: string; readonly answer: () => void }[] = []

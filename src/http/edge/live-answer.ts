@@ -4,7 +4,7 @@
  * receive the same events.
  */
 import type { EventBytes, Outlet } from '#management/changes/live-bytes.ts'
-import type { StreamScheduler, Pouring } from '#scheduling/stream-scheduler.ts'
+import type { StreamScheduler, Pouring } from './stream-scheduler.ts'
 import { type Wire, writePiece } from './wire.ts'
 
 /**

@@ -8,7 +8,7 @@
  * responses.
  *
  * A client can pipeline requests that are answered synchronously. If a client sends another request while a
- * response is pending or while a request is queued (`request-scheduler.ts`), the library closes the
+ * response is pending or while a request is queued (`arrival-scheduler.ts`), the library closes the
  * connection. The library itself responds to protocol errors (400, 431, 505), with a body in HTML. After a
  * request with a chunked body, the connection is closed (`chunked-wire.ts`).
  */
@@ -31,10 +31,10 @@ import type { CrossOrigin } from './cross-origin.ts'
 import type { ExchangeHost, Receiving, Reusable } from './exchange-host.ts'
 import { Exchange } from './exchange.ts'
 import { HeldBodies } from './held-bodies.ts'
-import { StreamScheduler } from '#scheduling/stream-scheduler.ts'
+import { StreamScheduler } from './stream-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { RequestTracing } from './request-tracing.ts'
-import { FairRequestScheduler, type RequestScheduler } from '#scheduling/request-scheduler.ts'
+import { FairRequestScheduler, type RequestScheduler } from './arrival-scheduler.ts'
 import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
 import type { ListenAddress } from './reserve-port.ts'
 import type { WireHead } from './wire.ts'

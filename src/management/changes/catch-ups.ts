@@ -8,7 +8,7 @@
  * not read is disconnected.
  */
 import { type ReadQueue, ReadQueues } from '#scheduling/admission.ts'
-import type { TimeShare } from '#scheduling/sliced-work.ts'
+import type { TimeShare } from '#scheduling/thread-scheduler.ts'
 import type { LogEntry } from '#store/ledger.ts'
 import { type FilteredChange, OlderReleaseError, type SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'

@@ -32,7 +32,13 @@ import { presentTenantRole } from '#management/schema/roles.ts'
 import { recordsBegin } from '#store/keyspace/keyspace.ts'
 import { decodeRecord } from '#store/keyspace/record-codec.ts'
 import { type LogEntry, isNewIn, type Row } from '#store/ledger.ts'
-import { deletedItem, isRemoval, namesOfAssignment, namesOfTuple, tenantOfAssignment } from './event-items.ts'
+import {
+  deletedItem,
+  isRemoval,
+  namesOfAssignment,
+  namesOfTuple,
+  tenantOfAssignment,
+} from './deleted-items.ts'
 
 /** The members of an event that filters examine. */
 export interface FilteredChange {

@@ -9,7 +9,7 @@
  * between two commits, because a channel sends a commit in several parts. If the history cannot be continued,
  * all readers receive a `reset`; events are never skipped silently.
  */
-import type { TimeShare } from '#scheduling/sliced-work.ts'
+import type { TimeShare } from '#scheduling/thread-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { ResetReason } from '#entities/change-event.ts'

@@ -6,7 +6,7 @@
  * fails.
  */
 import { type Expiring, presentExpiry } from '#management/drafts/fact-expiry.ts'
-import { tagMismatch, matchesAny, alreadyExists } from './preconditions.ts'
+import { tagMismatch, matchesAny, alreadyExists } from './tag-match.ts'
 import type { GrantCondition } from '#management/drafts/context.ts'
 
 /** Tag of a grant: `"2030-01-01T00:00:00.000Z"`, or `"null"` for a grant that does not expire. */

@@ -2,7 +2,7 @@
  * Long responses and bodies as a sequence of pieces. The reader requests each piece and thereby controls the
  * speed.
  */
-import { type TimeShare, unsharedTime } from '#scheduling/sliced-work.ts'
+import { type TimeShare, unsharedTime } from '#scheduling/thread-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
 
 export interface PieceSource {

@@ -8,7 +8,7 @@ import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { Draft } from './draft.ts'
-import { type Asker, drive, unsharedTime } from '#scheduling/sliced-work.ts'
+import { type Asker, drive, unsharedTime } from '#scheduling/thread-scheduler.ts'
 import { isResumable, type Resumable } from '#scheduling/resumable.ts'
 import type { RuntimeServices } from './runtime-services.ts'
 

@@ -14,7 +14,7 @@ import type { EnvironmentScope, WriteContext, GrantCondition } from '#management
 import { type ReadQueue, ReadQueues } from '#scheduling/admission.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
 import { removedBy } from '#management/drafts/removal.ts'
-import { type Asker, drive, type TimeShare, unsharedTime } from '#scheduling/sliced-work.ts'
+import { type Asker, drive, type TimeShare, unsharedTime } from '#scheduling/thread-scheduler.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { AccessEventSource } from '#management/changes/access-event-source.ts'
@@ -57,7 +57,7 @@ import {
   type WriteOperation,
   writeOperations,
 } from './operations.ts'
-import { conditional, type Precondition } from '#management/conditional/conditional.ts'
+import { conditional, type Precondition } from '#management/conditional/conditional-change.ts'
 import { ExpiredGrants } from './expiry-removal.ts'
 import { Purging, RemovalsPendingError, type CapacityTicket } from './purging.ts'
 

@@ -40,7 +40,7 @@ import * as proxyConfigs from '#management/schema/proxy-configs/proxy-configs.ts
 import * as resourceRelations from '#management/schema/resource-relations.ts'
 import * as resourceRoles from '#management/schema/resource-roles.ts'
 import * as resources from '#management/schema/resources.ts'
-import * as roleInheritance from '#management/schema/role-inheritance.ts'
+import * as roleInheritance from '#management/schema/role-parents.ts'
 import * as schemaExport from '#management/schema/transfer/schema-export.ts'
 import * as schemaImport from '#management/schema/transfer/schema-import.ts'
 import * as setRuleBulk from '#management/schema/condition-sets/set-rule-bulk.ts'

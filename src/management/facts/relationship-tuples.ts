@@ -1,6 +1,6 @@
 /**
  * Relationship tuples (native.md B.10). Through derivations, roles on the subject of a tuple give roles on
- * its object. Tuples are checked against the model here, and in `content/content-import.ts` for imports of
+ * its object. Tuples are checked against the model here, and in `content/import-rows.ts` for imports of
  * whole environments.
  */
 import type { ElementPlace } from '#management/operations/bulk.ts'

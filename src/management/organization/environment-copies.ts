@@ -25,7 +25,7 @@ import type {
 } from '#model/wire/organization/environment.ts'
 import { environmentClosed } from '#replica/closed-environment.ts'
 import { addEnvironment, environmentAt, presentEnvironment, removeEnvironment } from './environments.ts'
-import type { OpenEnvironments } from './open-environments.ts'
+import type { OpenEnvironments } from './environment-opening.ts'
 import type { OrganizationWriteContext } from './organization-context.ts'
 import type { OrganizationService } from './organization-service.ts'
 

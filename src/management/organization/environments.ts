@@ -1,6 +1,6 @@
 /**
  * Environments in the organization's records (native.md B.13). Their content is in separate stores, which
- * `open-environments.ts` opens and removes.
+ * `environment-opening.ts` opens and removes.
  */
 import { presentInstant, presentTimes } from '#management/drafts/context.ts'
 import { pageOfLists } from '#management/paging/paging.ts'

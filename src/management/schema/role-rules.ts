@@ -1,6 +1,6 @@
 /**
  * Checks that apply to roles in every operation: permissions name existing actions, and derivations match the
- * model (native.md B.4). The checks of `extends` are in `extends/resolve-extends.ts`.
+ * model (native.md B.4). The checks of `extends` are in `extends/check-extends.ts`.
  */
 import type { WriteContext } from '#management/drafts/context.ts'
 import type { Draft } from '#management/drafts/draft.ts'

@@ -23,7 +23,7 @@ import {
 } from '#entities/role.ts'
 import { roleChange } from '#replica/record-changes.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
-import { resolveExtends } from '#management/schema/extends/resolve-extends.ts'
+import { resolveExtends } from '#management/schema/extends/check-extends.ts'
 import { requireMentions, resolveGrantedTo, resolvePermissions } from './role-rules.ts'
 import type { TypeParams } from './types.ts'
 

@@ -23,7 +23,7 @@ import {
   type Tables,
   type TablesSnapshot,
 } from '#store/tables.ts'
-import { checkDataFile } from './data-file.ts'
+import { checkDataFile } from './check-data-file.ts'
 import { cannotOpen, cannotWrite } from './disk-errors.ts'
 import { openWrites } from './open-writes.ts'
 

@@ -1,6 +1,6 @@
 /** Options for the creation of a pool. */
 import type { DecisionEngine } from '#engine/engine.ts'
-import type { SlicedWork } from '#scheduling/sliced-work.ts'
+import type { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import type { JobIndex } from './pool-jobs.ts'
 
 /** Events of its threads that the owner of a pool receives. */

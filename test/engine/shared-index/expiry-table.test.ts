@@ -10,7 +10,7 @@ import {
   setExpiry,
 } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { ExpiryQueue } from '#engine/shared-index/write/expiry-queue.ts'
 import { Random } from '#testing/data/random.ts'
 import { SECRETS } from '#testing/engines/shared-engine.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { find } from '#engine/shared-index/memory/string-table.ts'
 import type { Change } from '#model/change.ts'
 import {

@@ -1,7 +1,7 @@
 /** A process with a large index. It prints as JSON how the kernel mapped its graph. */
 import { openSync, readFileSync, readSync } from 'node:fs'
 import { LINE_WORDS, WORD_BYTES } from '#engine/shared-index/memory/layout.ts'
-import { LARGE_GRAPH_BYTES, Regions } from '#engine/shared-index/memory/regions.ts'
+import { LARGE_GRAPH_BYTES, Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { partsOf } from '#engine/shared-index/saved-index.ts'
 
 const sizes = { header: 4_096, graph: LARGE_GRAPH_BYTES, closures: 0, schema: 0 }

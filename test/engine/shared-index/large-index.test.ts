@@ -9,7 +9,7 @@ import {
   firstLineAt,
   LARGE_GRAPH_BYTES,
   Regions,
-} from '#engine/shared-index/memory/regions.ts'
+} from '#engine/shared-index/memory/index-buffers.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'

@@ -5,7 +5,7 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { keyText, newRecord } from '#engine/shared-index/memory/records.ts'
-import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { hashOfScalar, ValueWords } from '#engine/shared-index/memory/values.ts'
 import { allocateZeroed } from '#engine/shared-index/memory/allocator.ts'
 import {

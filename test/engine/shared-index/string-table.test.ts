@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { hashOf, Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { keyBytes, keyStart, keyText } from '#engine/shared-index/memory/records.ts'
-import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { find, hasTag, lineOf, partitionOf, slotCount } from '#engine/shared-index/memory/string-table.ts'
 import {
   assign,

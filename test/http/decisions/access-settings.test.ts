@@ -1,6 +1,6 @@
 /** Environment variables of the decision API (native.md 0, D-17 to D-20). */
 import { describe, expect, test } from 'vitest'
-import type { Config } from '../../../src/config/config.ts'
+import type { Config } from '../../../src/config/settings.ts'
 import { readConfig } from '../../../src/config/read-config.ts'
 
 const CASES: readonly {

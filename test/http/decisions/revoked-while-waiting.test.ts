@@ -2,7 +2,7 @@
  * Revocation of a key while the body of its request is received, is queued for the thread that reads it, or
  * is read there. After the revocation takes effect, the client receives no decision.
  */
-import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import { decisionRoutes } from '#http/routes/route-table.ts'
 import { HttpServer } from '#http/edge/server.ts'
 import { BodyPool } from '#threads/pool/body-pool.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
-import { withoutSecrets } from '../../../src/config/config.ts'
+import { withoutSecrets } from '../../../src/config/settings.ts'
 import { readConfig } from '../../../src/config/read-config.ts'
 import { WORKER_URLS } from '../../../src/composition/process/worker-urls.ts'
 import { decisionParts } from '../../../src/composition/wiring/thread-routes.ts'

@@ -1,7 +1,7 @@
 /** If several large bodies complete in one event-loop iteration, other requests wait for at most one. */
 import { expect, onTestFinished, test } from 'vitest'
 import { BYTES_HERE_MAX } from '#http/routing/large-bodies.ts'
-import { LARGE_BODY_BYTES_MIN } from '#scheduling/request-scheduler.ts'
+import { LARGE_BODY_BYTES_MIN } from '#http/edge/arrival-scheduler.ts'
 import { allowedBody, AUTHORIZATION, type EdgeServer, postText, startEdge } from './edge-server.ts'
 import { RawConnection } from '#testing/requests/raw-connection.ts'
 

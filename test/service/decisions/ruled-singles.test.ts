@@ -1,5 +1,5 @@
 /** Single checks in environments with rules, on a clock that advances only when a decision is made. */
-import { SlicedWork } from '#scheduling/sliced-work.ts'
+import { SlicedWork } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { expect, test } from 'vitest'
 import type { DecisionPool } from '#decisions/decision-pool.ts'

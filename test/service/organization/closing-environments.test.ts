@@ -1,6 +1,6 @@
 /** Shutdown of several open environments. */
 import { expect, test } from 'vitest'
-import { type OpenEnvironment, OpenEnvironments } from '#management/organization/open-environments.ts'
+import { type OpenEnvironment, OpenEnvironments } from '#management/organization/environment-opening.ts'
 import { organizationService } from '../../support/running-organization.ts'
 
 test('environments close concurrently, and the error of one is reported after all have closed', async () => {

@@ -1,11 +1,11 @@
 /** Failed copies and imports whose cleanup also fails. */
 import { expect, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
-import { LedgerLoader } from '#management/content/content-loader.ts'
+import { LedgerLoader } from '#management/content/ledger-import.ts'
 import { EnvironmentCopies } from '#management/organization/environment-copies.ts'
 import { EnvironmentImports } from '#management/organization/environment-imports.ts'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
-import { OpenEnvironments } from '#management/organization/open-environments.ts'
+import { OpenEnvironments } from '#management/organization/environment-opening.ts'
 import { organizationService } from '../../support/running-organization.ts'
 
 const CALLER = { keyId: null, requestId: 'r-1' }

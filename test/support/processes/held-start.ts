@@ -1,6 +1,6 @@
 /** Starts of services that a test can delay. */
 import { onTestFinished, vi } from 'vitest'
-import { OpenEnvironments } from '#management/organization/open-environments.ts'
+import { OpenEnvironments } from '#management/organization/environment-opening.ts'
 
 /** Delays the loading of environments in services of this process until the returned function is called. */
 export function holdStarts(): () => void {

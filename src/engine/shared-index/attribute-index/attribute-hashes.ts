@@ -5,7 +5,7 @@
 import { countInRow, isRow, textOfBlock } from '#engine/shared-index/memory/attribute-rows.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import { attributesBlock } from '#engine/shared-index/memory/records.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import {
   forEachElement,
   hashOfScalar,

@@ -22,7 +22,7 @@ import type { ListMemory } from '#engine/shared-index/memory/list-memory.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { hashOf } from '#engine/shared-index/memory/key.ts'
 import { isDead, keyBytes, keyStart, typeOf } from '#engine/shared-index/memory/records.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
 import { ValueWords } from '#engine/shared-index/memory/values.ts'
 import {

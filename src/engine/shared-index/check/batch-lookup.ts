@@ -5,7 +5,7 @@
  * load from positions that were computed before.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import type { ActionView, SchemaView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
 import type { BatchSource } from './batch-source.ts'

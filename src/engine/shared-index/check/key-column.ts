@@ -7,7 +7,7 @@
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { firstSlot, hasTag, lineOf, slotWithTag } from '#engine/shared-index/memory/string-table.ts'
 
 // These constants are destructured so that the compiler treats them as constants. Constants of another module

@@ -6,7 +6,7 @@
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { isDead } from '#engine/shared-index/memory/records.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { findPair } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
 import { lineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'

@@ -8,7 +8,7 @@
  * because no head refers to it yet.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { beginSection, endSection } from '#engine/shared-index/memory/sequence.ts'
 import { assert } from '#model/assert.ts'
 

@@ -18,7 +18,7 @@
  */
 import { allocateZeroed, hasBlock, log2Ceil, release } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { beginSection, endSection } from '#engine/shared-index/memory/sequence.ts'
 
 // These constants are destructured so that the compiler treats them as constants. Constants of another module

@@ -18,7 +18,7 @@
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 
 /**

@@ -7,7 +7,7 @@
  * it.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { currentView } from '#engine/shared-index/schema/current-schema.ts'
 import { ClosureBuilder } from './closure-builder.ts'
 import { Precomputation } from './precomputation.ts'

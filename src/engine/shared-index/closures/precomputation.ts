@@ -13,7 +13,7 @@
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { entryCount } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'

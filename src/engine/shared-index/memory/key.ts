@@ -7,7 +7,7 @@
  * and no entity can have it as its name.
  */
 import { KEY_BYTES_MAX, WORD_BYTES } from './layout.ts'
-import type { HashSecrets } from './regions.ts'
+import type { HashSecrets } from './index-buffers.ts'
 
 const LENGTH_MIX = 0x85ebca6b | 0
 

@@ -2,7 +2,7 @@
 import { allocate, allocateZeroed, log2Ceil } from './allocator.ts'
 import { NAMES_MAX, PAGE_LOG2, PAGE_MASK } from './attribute-names.ts'
 import * as L from './layout.ts'
-import type { Regions } from './regions.ts'
+import type { Regions } from './index-buffers.ts'
 
 const encoder = new TextEncoder()
 

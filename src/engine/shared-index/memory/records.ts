@@ -10,7 +10,7 @@ import { blockWords, copyBlock, RowWriter, textOfBlock } from './attribute-rows.
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
 import { numberedName } from './numbered-names.ts'
-import type { Regions } from './regions.ts'
+import type { Regions } from './index-buffers.ts'
 import { ValueWords } from './values.ts'
 
 /** Without `ignoreBOM`, the decoder would remove U+FEFF from the beginning of a key. */

@@ -19,7 +19,7 @@
  */
 import { allocateZeroed, hasBlock, release } from './allocator.ts'
 import * as L from './layout.ts'
-import type { Regions } from './regions.ts'
+import type { Regions } from './index-buffers.ts'
 
 // These constants are destructured so that the compiler treats them as constants. Constants of another module
 // would be loaded on each use.

@@ -20,7 +20,7 @@ import { allocateZeroed, release } from './allocator.ts'
 import { hashOf, type Key } from './key.ts'
 import * as L from './layout.ts'
 import { keyBytes, keyStart } from './records.ts'
-import type { Regions } from './regions.ts'
+import type { Regions } from './index-buffers.ts'
 
 // These constants are destructured so that the compiler treats them as constants. Constants of another module
 // would be loaded on each use.

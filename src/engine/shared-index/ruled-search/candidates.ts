@@ -22,7 +22,7 @@ import {
 import { type Plan, type RulesView, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
 import type { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
 import { type AskedRules, MISSING, type RuleValues } from '#engine/shared-index/check/rule-values.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import {
   hashOfScalar,
   kindOf,

@@ -1,7 +1,7 @@
 /**
  * Defines the compiled schema: the parts of the schema that checks need, as numbers. There are two buffers.
  * The writer compiles the schema into the buffer that is not in use, and publishes it together with the data
- * to which it belongs (`regions.ts`).
+ * to which it belongs (`index-buffers.ts`).
  *
  * A check works on *states*, not on roles. A state is a number and means "type T, any of these roles R is
  * sufficient". At an instance in state s, a direct assignment of one of the state's roles allows. Along an

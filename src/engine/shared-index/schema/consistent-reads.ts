@@ -7,7 +7,7 @@
 import { IndexFault } from '#engine/engine.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import {
   beginRead,
   isUnchanged,

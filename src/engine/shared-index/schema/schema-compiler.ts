@@ -10,7 +10,7 @@
 import { compileMapping } from '#engine/shared-index/mapping/mapping-compiler.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { lengthsOf, packArrays, packedWords, packTexts } from '#engine/shared-index/memory/packed-arrays.ts'
-import type { Regions, SchemaLocation } from '#engine/shared-index/memory/regions.ts'
+import type { Regions, SchemaLocation } from '#engine/shared-index/memory/index-buffers.ts'
 import { RuleCompiler } from '#engine/shared-index/rules/rule-compiler.ts'
 import { Automaton, type SavedStates, type State, STATES_MAX } from './automaton.ts'
 import { HEAD, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './compiled-schema.ts'

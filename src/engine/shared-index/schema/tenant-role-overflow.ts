@@ -14,7 +14,7 @@
  */
 import { allocateZeroed } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import type { ActionView } from './schema-view.ts'
 
 // These constants are destructured so that the compiler treats them as constants. Constants of another module

@@ -5,7 +5,7 @@
 import type { DerivationStep } from '#engine/explanation.ts'
 import { expiresAtOf } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import type { Expiration, InstanceKey } from '#model/change.ts'
 import { keyText } from '#engine/shared-index/memory/records.ts'
 import type { BackwardWalk } from './backward-walk.ts'

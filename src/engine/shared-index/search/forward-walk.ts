@@ -9,7 +9,7 @@
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { isWithin, PAIRS } from '#engine/shared-index/memory/slab.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'

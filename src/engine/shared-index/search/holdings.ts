@@ -4,7 +4,7 @@
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { NumberList } from '#engine/shared-index/memory/number-list.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { findPair, isWithin, PAIRS, SET } from '#engine/shared-index/memory/slab.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 

@@ -9,7 +9,7 @@ import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import type { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { keyText } from '#engine/shared-index/memory/records.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { KeyOrder } from './key-order.ts'
 
 export const NO_KEYS: KeyPage = { keys: [], hasMore: false, last: null, total: 0 }

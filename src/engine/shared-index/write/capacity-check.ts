@@ -5,7 +5,7 @@
  * checked against the index of that node.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type BlockCounts, blocksFor, hasCapacity, noBlocks } from './commit-capacity.ts'

@@ -14,7 +14,7 @@ import { blocksForExpiry } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { isNumerable, nameBlockLog2 } from '#engine/shared-index/memory/numbered-names.ts'
 import { attributesWordsMax } from '#engine/shared-index/memory/records.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import {
   blockLog2,
   capacityLog2,

@@ -14,7 +14,7 @@ import {
   type FactNumbers,
 } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { ExpiryHeap } from './expiry-heap.ts'
 
 /**

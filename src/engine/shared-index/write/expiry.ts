@@ -1,7 +1,7 @@
 /** Removes facts that have expired. Returns the removals with names. */
 import { type FactNumbers } from '#engine/shared-index/memory/expiry-table.ts'
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import type { Schema } from '#engine/shared-index/schema/schema.ts'
 import type { Change } from '#model/change.ts'
 import type { ExpiryQueue } from './expiry-queue.ts'

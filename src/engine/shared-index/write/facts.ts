@@ -35,7 +35,7 @@ import {
   outListOf,
   setAttributes,
 } from '#engine/shared-index/memory/records.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { addEdge, addMember, deleteEdge, entryCount, pairFor } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
 import type { PostingLists } from '#engine/shared-index/attribute-index/posting-lists.ts'

@@ -4,7 +4,7 @@
  * Prefetching does not affect the result.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import type { Change } from '#model/change.ts'
 import type { NameLookups } from './names.ts'
 

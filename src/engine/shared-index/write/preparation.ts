@@ -14,7 +14,7 @@ import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import { wordsAheadForExpiry } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { outListOf } from '#engine/shared-index/memory/records.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import {
   findMember,
   findPair,

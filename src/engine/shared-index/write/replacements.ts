@@ -11,7 +11,7 @@
  */
 import { allocate, hasBlock } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import {
   blockLog2,
   capacityLog2,

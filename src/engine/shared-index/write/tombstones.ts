@@ -20,7 +20,7 @@ import { clearExpiryOfTuple, clearExpiryOfRoles } from '#engine/shared-index/mem
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { outListOf, releaseRecord, typeOf } from '#engine/shared-index/memory/records.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { deleteEdge, deleteMember, PAIRS, releaseSlab, SET } from '#engine/shared-index/memory/slab.ts'
 import type { PostingLists } from '#engine/shared-index/attribute-index/posting-lists.ts'
 import { overflowLinesOf } from '#engine/shared-index/schema/tenant-role-overflow.ts'

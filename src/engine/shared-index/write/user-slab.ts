@@ -10,7 +10,7 @@
  */
 import { clearExpiryOfRoles } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Regions } from '#engine/shared-index/memory/regions.ts'
+import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { deleteMember, deletePair, findPair } from '#engine/shared-index/memory/slab.ts'
 
 const REBUILT_UP_TO_LOG2 = 7

@@ -18,7 +18,7 @@ import {
 import { type Call, type Reply, type RequestNames, RawBytes, RawJson } from '#http/message/request-reply.ts'
 import type { RouteAccess } from '#http/routing/route-access.ts'
 import { defineRoute, type Method, type Responses, type Route } from '#http/routing/route.ts'
-import { tagOf } from '#management/conditional/conditional.ts'
+import { tagOf } from '#management/conditional/conditional-change.ts'
 import type { ChangeCondition } from '#management/environment/environment-service.ts'
 import type { OperationInput, OperationName, ReadOperationName } from '#management/environment/operations.ts'
 import type {

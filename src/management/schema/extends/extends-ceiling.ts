@@ -1,6 +1,6 @@
 /**
  * Limits `extends`: a role extends at most `EXTENDS_REACH_MAX` other roles, directly and through others.
- * Roles that are written are checked in `resolve-extends.ts`. This file checks the roles that extend them.
+ * Roles that are written are checked in `check-extends.ts`. This file checks the roles that extend them.
  * Their number of extended roles grows if a role extends more than before, or if a bulk writes that role
  * after them.
  */

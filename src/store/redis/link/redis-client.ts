@@ -6,7 +6,7 @@
 import { isIP } from 'node:net'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { ClusterAddress, Login, RedisAddress, RedisHost, SentinelAddress } from './redis-url.ts'
-import { pauseMs } from './reconnect-pause.ts'
+import { pauseMs } from './backoff.ts'
 
 /** A client. It reconnects by itself when its connection is lost. */
 export type RedisClient = Redis | Cluster

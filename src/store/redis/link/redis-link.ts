@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { AuthzError } from '#model/errors.ts'
 import { NextConnection, type RedisClient } from './redis-client.ts'
-import { pauseMs } from './reconnect-pause.ts'
+import { pauseMs } from './backoff.ts'
 
 export type Argument = string | number | Uint8Array
 /** A response; texts are `Buffer`s. */

@@ -11,7 +11,7 @@ import {
 } from '#engine/shared-index/memory/records.ts'
 import { isRow } from '#engine/shared-index/memory/attribute-rows.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
-import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import type { Attributes } from '#model/change.ts'
 import { roots, USUAL } from '#testing/oracle/random-attributes.ts'
 import { holdsFor } from '../../../properties/seeded.ts'

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest'
 import { ConsistentReads } from '#engine/shared-index/schema/consistent-reads.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
-import { Regions } from '#engine/shared-index/memory/regions.ts'
+import { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { LISTS_MAX, listOfAttribute, readyList } from '#engine/shared-index/attribute-index/list-directory.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts'

@@ -1,7 +1,7 @@
 /** A thread that evaluates checks and builds closures until it is terminated. */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
+import type { SharedIndexHandle } from '#engine/shared-index/memory/index-buffers.ts'
 
 const { handle, threadId, cells } = workerData as {
   handle: SharedIndexHandle

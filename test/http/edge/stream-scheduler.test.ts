@@ -1,6 +1,6 @@
 /** Streaming responses to many readers: each event-loop iteration writes for a limited time. */
 import { expect, test } from 'vitest'
-import { StreamScheduler } from '#scheduling/stream-scheduler.ts'
+import { StreamScheduler } from '#http/edge/stream-scheduler.ts'
 import { LONGEST_SLICE_MS, TimeBudget } from '#scheduling/time-budget.ts'
 
 /** Readers with several pieces each. Two pieces take one slice. */

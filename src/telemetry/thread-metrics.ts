@@ -1,7 +1,7 @@
 /**
  * Metrics that threads count, one row per metric. A row determines the cells in shared memory and the output
  * of `/metrics`. `npm run documents` creates a line in docs/monitoring.md and a graph in the dashboard from
- * each row. `sampled-metrics.ts` contains the metrics that the main thread samples when they are scraped.
+ * each row. `scrape-metrics.ts` contains the metrics that the main thread samples when they are scraped.
  */
 
 export type MetricKind = 'counter' | 'gauge' | 'histogram'

@@ -3,7 +3,7 @@ import fs, { cpSync, readFileSync, statSync, truncateSync, writeFileSync } from 
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { checkDataFile } from '#store/lmdb/data-file.ts'
+import { checkDataFile } from '#store/lmdb/check-data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { directory } from './journal/journals.ts'
 

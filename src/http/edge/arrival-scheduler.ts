@@ -10,7 +10,7 @@
  * - One large body is read per iteration, round-robin over the shares. Reading takes about a millisecond, or
  *   tens of milliseconds if the body must be parsed (`npm run bench -- after-bulks`).
  */
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue } from '#scheduling/fair-queue.ts'
 
 /**
  * Minimum size of a large body, in bytes. A body of this size contains about 2,300 typical checks. It takes

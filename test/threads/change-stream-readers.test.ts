@@ -2,10 +2,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { EventReader } from '#cli/session/event-stream.ts'
 import { LiveAnswer } from '#http/edge/live-answer.ts'
-import { StreamScheduler } from '#scheduling/stream-scheduler.ts'
+import { StreamScheduler } from '#http/edge/stream-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { Wire } from '#http/edge/wire.ts'
-import { LiveStreams } from '#threads/channel/live-streams.ts'
+import { LiveStreams } from '#threads/channel/change-stream-readers.ts'
 import type { FromHttpThread } from '#threads/channel/messages.ts'
 
 const decoder = new TextDecoder()

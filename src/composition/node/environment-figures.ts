@@ -1,8 +1,8 @@
 /** Holds the environments of this node. It is empty until the organization is open. */
-import type { OpenEnvironments } from '#management/organization/open-environments.ts'
+import type { OpenEnvironments } from '#management/organization/environment-opening.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { Store } from '#store/store.ts'
-import type { EnvironmentFigures, EnvironmentStatus } from '#telemetry/sampled-metrics.ts'
+import type { EnvironmentFigures, EnvironmentStatus } from '#telemetry/scrape-metrics.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 
 export class NodeEnvironments {

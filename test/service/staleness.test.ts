@@ -1,6 +1,6 @@
 /** Effects of a stale organization and of stale environments on decisions and reports. */
 import { expect, onTestFinished, test } from 'vitest'
-import { Freshness, type FreshnessState } from '#decisions/questions/freshness.ts'
+import { Freshness, type FreshnessState } from '#decisions/questions/staleness.ts'
 
 const BOUNDS = { staleAfterMs: 1_000, maxStaleMs: 10_000 }
 

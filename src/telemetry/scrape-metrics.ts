@@ -1,8 +1,8 @@
 /**
- * Metrics that the main thread samples when they are scraped, one row per metric. `counted-metrics.ts`
+ * Metrics that the main thread samples when they are scraped, one row per metric. `thread-metrics.ts`
  * contains the metrics that threads count.
  */
-import type { MetricRow } from './counted-metrics.ts'
+import type { MetricRow } from './thread-metrics.ts'
 
 /** One environment at the moment of a scrape. */
 export interface EnvironmentFigures {

@@ -2,8 +2,8 @@
  * Measures how long this node has not received anything from the store. Depending on that time, it writes log
  * lines, sets the state for the health routes, and sets the deadlines until which threads can make decisions.
  */
-import type { Config } from '#config/config.ts'
-import { Freshness, type FreshnessState } from '#decisions/questions/freshness.ts'
+import type { Config } from '#config/settings.ts'
+import { Freshness, type FreshnessState } from '#decisions/questions/staleness.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'

@@ -4,7 +4,7 @@
  * would be delayed by seconds.
  */
 
-import type { TimeBudget } from './time-budget.ts'
+import type { TimeBudget } from '#scheduling/time-budget.ts'
 
 export interface Pouring {
   /** Writes one piece of the response. Returns whether the response can write another piece. */

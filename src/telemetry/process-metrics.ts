@@ -1,10 +1,10 @@
 /**
  * Metrics of the process as `/metrics` returns them. They consist of the sums over the counters of all
- * threads (`counted-metrics.ts`) and of values that the main thread samples (`sampled-metrics.ts`). Each
+ * threads (`thread-metrics.ts`) and of values that the main thread samples (`scrape-metrics.ts`). Each
  * scrape creates the whole text; nothing is computed between scrapes.
  */
 import type { MetricsText } from './metrics-text.ts'
-import type { MetricSources } from './sampled-metrics.ts'
+import type { MetricSources } from './scrape-metrics.ts'
 import { ThreadCounters, type ThreadCountersHandle } from './thread-counters.ts'
 
 export class Metrics {

@@ -8,8 +8,8 @@ import { LONGEST_SLICE_MS } from '#scheduling/time-budget.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger, RowPut } from '#store/ledger.ts'
 import type { Store } from '#store/store.ts'
-import { type ContentCounts, ContentImport, type ContentImportOptions } from './content-import.ts'
-import { ContentLines, type NumberedLine } from './content-lines.ts'
+import { type ContentCounts, ContentImport, type ContentImportOptions } from './import-rows.ts'
+import { ContentLines, type NumberedLine } from './line-splitter.ts'
 import type { PieceSource } from './content-stream.ts'
 
 export interface ContentLoader {

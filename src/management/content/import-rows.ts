@@ -25,7 +25,7 @@ import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { RowPut } from '#store/ledger.ts'
 import { invalid, known, repeated, unknown } from './content-errors.ts'
-import type { NumberedLine } from './content-lines.ts'
+import type { NumberedLine } from './line-splitter.ts'
 import {
   ContentSchema,
   type ContentSchemaOptions,

@@ -9,7 +9,7 @@ import { AuthzError } from '#model/errors.ts'
 import { jsonText } from '#model/text/json-text.ts'
 import type { ReadContext, WriteContext, ExpectedTags } from '#management/drafts/context.ts'
 import { isResumable, type Resumable } from '#scheduling/resumable.ts'
-import { tagMismatch, matchesAny } from './preconditions.ts'
+import { tagMismatch, matchesAny } from './tag-match.ts'
 
 /** Length of a tag: at least 128 bits, so that collisions cannot be constructed. */
 const TAG_LENGTH = 22

@@ -5,8 +5,8 @@ import {
   COST_PER_ITERATION,
   LARGE_BODY_BYTES_MIN,
   FairRequestScheduler,
-} from '#scheduling/request-scheduler.ts'
-import { allowedBody, AUTHORIZATION, type EdgeServer, postText, startEdge } from '../http/edge/edge-server.ts'
+} from '#http/edge/arrival-scheduler.ts'
+import { allowedBody, AUTHORIZATION, type EdgeServer, postText, startEdge } from './edge-server.ts'
 
 /** A scheduler, and the shares whose requests it has answered, in order. */
 function open() {

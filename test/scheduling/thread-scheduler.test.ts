@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { SOMEBODY } from '#model/caller.ts'
-import { drive, LongReads, READ_MS_MAX, SlicedWork, unsharedTime } from '#scheduling/sliced-work.ts'
+import { drive, LongReads, READ_MS_MAX, SlicedWork, unsharedTime } from '#scheduling/thread-scheduler.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { LONGEST_SLICE_MS, TimeBudget } from '#scheduling/time-budget.ts'
 

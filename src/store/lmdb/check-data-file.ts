@@ -72,7 +72,7 @@ export function checkDataFile(directory: string): void {
   }
   try {
     // The size is read after the content: another thread can have the file open and write to it
-    // (`composition/node/build-lists.ts`), and it only grows.
+    // (`composition/node/replica-list-build.ts`), and it only grows.
     const file = {
       descriptor,
       get bytes() {

@@ -1,7 +1,7 @@
 /** Lines of an import that arrives in chunks. */
 import { describe, expect, test } from 'vitest'
 import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
-import { ContentLines } from '#management/content/content-lines.ts'
+import { ContentLines } from '#management/content/line-splitter.ts'
 
 const FIRST = 'first'
 
