@@ -1,7 +1,7 @@
 /**
  * Reads the current schema (`index-buffers.ts`): the head immediately, and units when they are needed.
- * Readers never wait. A read is valid only if the schema version is the same afterwards, because the buffer is not
- * written while the version stays the same.
+ * Readers never wait. A read is valid only if the schema version is the same afterwards, because the buffer
+ * is not written while the version stays the same.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
