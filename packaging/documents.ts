@@ -11,8 +11,8 @@ import { settings } from '../src/config/settings.ts'
 import { fileName } from '../src/config/secret-text.ts'
 import type { SettingKind } from '../src/config/setting-kinds.ts'
 import { modelFileSchema } from '../src/entities/model-file.ts'
-import { COUNTED_METRICS, type CountedRow, type MetricRow } from '../src/telemetry/thread-metrics.ts'
-import { SAMPLED_METRICS } from '../src/telemetry/scrape-metrics.ts'
+import { THREAD_METRICS, type ThreadMetricRow, type MetricRow } from '../src/telemetry/thread-metrics.ts'
+import { SCRAPE_METRICS } from '../src/telemetry/scrape-metrics.ts'
 import { noticeText } from './notice.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -23,8 +23,11 @@ interface Metric extends MetricRow {
 }
 
 const METRICS: readonly Metric[] = [
-  ...Object.values<CountedRow>(COUNTED_METRICS).map(row => ({ ...row, labels: Object.keys(row.by ?? {}) })),
-  ...SAMPLED_METRICS,
+  ...Object.values<ThreadMetricRow>(THREAD_METRICS).map(row => ({
+    ...row,
+    labels: Object.keys(row.by ?? {}),
+  })),
+  ...SCRAPE_METRICS,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1))
 
 /**

@@ -19,7 +19,7 @@ import { searchWith } from './search-job.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
 import { readWith } from './sliced-job.ts'
 import { Admission } from '#scheduling/admission.ts'
-import { LongReads, type PausingWork, type SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { LongReads, type PausingWork, type ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import type { ExplainedDecisions } from '#decisions/rules/explained-decisions.ts'
 
 /**
@@ -46,7 +46,7 @@ export class DecisionService {
   readonly #pool: DecisionPool | null
   /** Runs sliced reads if there is no pool. */
   readonly #reads: LongReads
-  readonly #sliced: SlicedWork
+  readonly #sliced: ThreadScheduler
   /** Bulks of environments with rules. A single environment can use half of the slots. */
   readonly #ruledBulks: Admission
   /** Null if there is no pool. */
@@ -64,7 +64,7 @@ export class DecisionService {
     parts: {
       readonly observer: DecisionObserver | null
       readonly pool: DecisionPool | null
-      readonly sliced: SlicedWork
+      readonly sliced: ThreadScheduler
       readonly now: () => number
     },
   ) {

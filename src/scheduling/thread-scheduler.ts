@@ -52,7 +52,7 @@ interface Turn {
   readonly take: (until: number) => void
 }
 
-export class SlicedWork {
+export class ThreadScheduler {
   readonly budget: TimeBudget
   readonly #turns: FairQueue<Turn>
   readonly #onSlice: (ms: number) => void
@@ -155,7 +155,7 @@ export class SlicedWork {
 
 /** Returns the only share of a separate scheduler, for objects that do not share a thread with others. */
 export function unsharedTime(): TimeShare {
-  return new SlicedWork(new TimeBudget('main')).share('')
+  return new ThreadScheduler(new TimeBudget('main')).share('')
 }
 
 /** The party for which work is done: its share of the thread, and the waiting caller. */
@@ -192,12 +192,12 @@ function* begun<Answer>(begin: () => Answer | Resumable<Answer>): Resumable<Answ
  * needs memory.
  */
 export class LongReads {
-  readonly #sliced: SlicedWork
+  readonly #sliced: ThreadScheduler
   readonly #admission: Admission
   readonly #queue = new ReadQueues(1).queue()
 
   /** `readsMax` is the maximum number of reads that wait or run. */
-  constructor(sliced: SlicedWork, readsMax: number) {
+  constructor(sliced: ThreadScheduler, readsMax: number) {
     this.#sliced = sliced
     this.#admission = new Admission({ max: readsMax })
   }

@@ -3,7 +3,12 @@
  * takes as long as loading all code that the service needs to start.
  */
 import { AggregatorRegistry, Counter, Gauge, Registry } from '@prometheus-io/client'
-import { type MetricSources, OF_ENVIRONMENTS, SAMPLED_METRICS, type SampledRow } from './scrape-metrics.ts'
+import {
+  type MetricSources,
+  OF_ENVIRONMENTS,
+  SCRAPE_METRICS,
+  type ScrapeMetricRow,
+} from './scrape-metrics.ts'
 import type { ThreadCounters } from './thread-counters.ts'
 
 export class MetricsText {
@@ -14,7 +19,7 @@ export class MetricsText {
    * contains no keys of environments and projects.
    */
   constructor(sources: MetricSources, namesEnvironments: boolean) {
-    for (const row of SAMPLED_METRICS) {
+    for (const row of SCRAPE_METRICS) {
       if (namesEnvironments) this.#sample(row, sources)
       else if (row.ofAll !== 'nothing') this.#sample(withoutNames(row), sources)
     }
@@ -27,7 +32,7 @@ export class MetricsText {
     return AggregatorRegistry.aggregate([...counted, own]).metrics()
   }
 
-  #sample({ name, kind, help, labels, values }: SampledRow, sources: MetricSources): void {
+  #sample({ name, kind, help, labels, values }: ScrapeMetricRow, sources: MetricSources): void {
     const collect = (): void => {
       metric.reset()
       for (const [of, value] of values(sources)) metric.inc(of, value)
@@ -42,11 +47,11 @@ export class MetricsText {
  * Converts a row so that it has one value for all environments together. If the row has other labels, it has
  * one such value for each combination of their values.
  */
-function withoutNames(row: SampledRow): SampledRow {
+function withoutNames(row: ScrapeMetricRow): ScrapeMetricRow {
   const { ofAll } = row
   if (ofAll === undefined) return row
   const labels = row.labels.filter(label => !OF_ENVIRONMENTS.includes(label))
-  const values = (sources: MetricSources): ReturnType<SampledRow['values']> => {
+  const values = (sources: MetricSources): ReturnType<ScrapeMetricRow['values']> => {
     const together = new Map<string, number>()
     for (const [of, value] of row.values(sources)) {
       const kept = JSON.stringify(labels.map(label => [label, of[label]]))

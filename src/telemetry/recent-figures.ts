@@ -3,7 +3,7 @@
  * last fifteen minutes. The main thread computes the samples from the counters of all threads. `/metrics`
  * uses the same counters.
  */
-import { COUNTED_METRICS, type EndpointKind } from './thread-metrics.ts'
+import { THREAD_METRICS, type EndpointKind } from './thread-metrics.ts'
 import { noRequests, type RequestSums, type ThreadCounters } from './thread-counters.ts'
 
 const EVERY_MS = 5_000
@@ -12,8 +12,8 @@ export const INTERVAL_SECONDS = EVERY_MS / 1_000
 const SAMPLES_MAX = 180
 const KEPT_MS = SAMPLES_MAX * EVERY_MS
 
-const LATENCY_BOUNDS = COUNTED_METRICS.requestSeconds.bounds
-const DELAY_BOUNDS = COUNTED_METRICS.loopDelaySeconds.bounds
+const LATENCY_BOUNDS = THREAD_METRICS.requestSeconds.bounds
+const DELAY_BOUNDS = THREAD_METRICS.loopDelaySeconds.bounds
 
 /** Activity in one interval. Rates are per second. A field is null if the node does not count its value. */
 export interface FiguresSample {

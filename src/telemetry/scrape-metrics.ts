@@ -48,7 +48,7 @@ export interface MetricSources {
 
 type Labels = Readonly<Record<string, string>>
 
-export interface SampledRow extends MetricRow {
+export interface ScrapeMetricRow extends MetricRow {
   readonly kind: 'counter' | 'gauge'
   readonly labels: readonly string[]
   /**
@@ -64,7 +64,7 @@ export const OF_ENVIRONMENTS: readonly string[] = ['project', 'environment']
 
 const STARTED_AT = Math.round(Date.now() / 1_000 - process.uptime())
 
-export const SAMPLED_METRICS: readonly SampledRow[] = [
+export const SCRAPE_METRICS: readonly ScrapeMetricRow[] = [
   {
     name: 'verdict_build_info',
     kind: 'gauge',
@@ -175,22 +175,22 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
 
 /** Row with a single value for the whole process. */
 function one(
-  kind: SampledRow['kind'],
+  kind: ScrapeMetricRow['kind'],
   name: string,
   help: string,
   valueOf: (sources: MetricSources) => number,
-): SampledRow {
+): ScrapeMetricRow {
   return { name, kind, help, labels: [], values: sources => [[{}, valueOf(sources)]] }
 }
 
 /** Row with one value for each environment. */
 function ofEach(
-  kind: SampledRow['kind'],
+  kind: ScrapeMetricRow['kind'],
   name: string,
   help: string,
-  ofAll: SampledRow['ofAll'] & string,
+  ofAll: ScrapeMetricRow['ofAll'] & string,
   valueOf: (figures: EnvironmentFigures) => number,
-): SampledRow {
+): ScrapeMetricRow {
   return {
     name,
     kind,
@@ -207,7 +207,7 @@ function ofEachKind(
   name: string,
   help: string,
   valuesOf: (figures: EnvironmentFigures) => Readonly<Record<string, number>>,
-): SampledRow {
+): ScrapeMetricRow {
   return {
     name,
     kind: 'gauge',

@@ -12,9 +12,9 @@
  * has one cell. A histogram has one cell per bound, one for values above the last bound, and one for the sum.
  */
 import {
-  COUNTED_METRICS,
-  type CountedName,
-  type CountedRow,
+  THREAD_METRICS,
+  type ThreadMetricName,
+  type ThreadMetricRow,
   type EndpointKind,
   type HistogramName,
   type LabelOf,
@@ -79,21 +79,21 @@ for (const [place, status] of STATUSES.entries()) {
   if (Number(status) > 0) PLACE_OF_STATUS[Number(status)] = place
 }
 
-const ROWS = Object.entries(COUNTED_METRICS) as readonly (readonly [CountedName, CountedRow])[]
+const ROWS = Object.entries(THREAD_METRICS) as readonly (readonly [ThreadMetricName, ThreadMetricRow])[]
 
-function isSizedLate({ by = {} }: CountedRow): boolean {
+function isSizedLate({ by = {} }: ThreadMetricRow): boolean {
   return Object.values(by).some(values => values === 'endpoints' || values === 'limits')
 }
 
 /** Returns the offset of a label value within the cells of a metric that has a single label. */
-function placeOf(name: CountedName, label: string): number {
-  const { by }: CountedRow = COUNTED_METRICS[name]
+function placeOf(name: ThreadMetricName, label: string): number {
+  const { by }: ThreadMetricRow = THREAD_METRICS[name]
   const [values] = Object.values(by ?? {})
   return (values as readonly string[]).indexOf(label)
 }
 
 /** Returns the number of cells per combination of label values. */
-function cellsOf({ bounds }: CountedRow): number {
+function cellsOf({ bounds }: ThreadMetricRow): number {
   return bounds ? bounds.length + 2 : 1
 }
 
@@ -104,7 +104,7 @@ function layoutOf(limitCount: number, endpointsMax: number) {
     limits: limitCount,
     thread: 1,
   }
-  const at: Partial<Record<CountedName, number>> = {}
+  const at: Partial<Record<ThreadMetricName, number>> = {}
   let count = 0
   const isLate = ([, row]: (typeof ROWS)[number]) => isSizedLate(row)
   for (const [name, row] of [...ROWS.filter(each => !isLate(each)), ...ROWS.filter(isLate)]) {
@@ -115,7 +115,7 @@ function layoutOf(limitCount: number, endpointsMax: number) {
       cellsOf(row),
     )
   }
-  return { at: at as Readonly<Record<CountedName, number>>, count }
+  return { at: at as Readonly<Record<ThreadMetricName, number>>, count }
 }
 
 /**
@@ -124,8 +124,8 @@ function layoutOf(limitCount: number, endpointsMax: number) {
  */
 const { requestsInFlight: IN_FLIGHT, checks: ALLOWED } = layoutOf(0, 0).at
 const DENIED = ALLOWED + 1
-const LATENCY_BOUNDS = COUNTED_METRICS.requestSeconds.bounds
-const LATENCY_CELLS = cellsOf(COUNTED_METRICS.requestSeconds)
+const LATENCY_BOUNDS = THREAD_METRICS.requestSeconds.bounds
+const LATENCY_CELLS = cellsOf(THREAD_METRICS.requestSeconds)
 const STATUS_CELLS = STATUSES.length
 
 export class ThreadCounters {
@@ -133,7 +133,7 @@ export class ThreadCounters {
   readonly readsChecks = false
   readonly handle: ThreadCountersHandle
   readonly #cells: Float64Array
-  readonly #at: Readonly<Record<CountedName, number>>
+  readonly #at: Readonly<Record<ThreadMetricName, number>>
   readonly #requestsAt: number
   readonly #requestSecondsAt: number
 
@@ -163,18 +163,18 @@ export class ThreadCounters {
   }
 
   /** Adds to a counter. If the metric has a label, adds to the cell for `label`. */
-  add<Name extends CountedName>(name: Name, by: number, label?: LabelOf<Name>): void {
+  add<Name extends ThreadMetricName>(name: Name, by: number, label?: LabelOf<Name>): void {
     this.#cells[this.#at[name] + (label === undefined ? 0 : placeOf(name, label))]! += by
   }
 
   /** Sets a gauge. Also used for a counter whose value is counted by another component. */
-  set(name: CountedName, value: number, place = 0): void {
+  set(name: ThreadMetricName, value: number, place = 0): void {
     this.#cells[this.#at[name] + place] = value
   }
 
   /** Adds a value to a histogram. */
   observe(name: HistogramName, value: number): void {
-    this.#observe(this.#at[name], COUNTED_METRICS[name].bounds, value)
+    this.#observe(this.#at[name], THREAD_METRICS[name].bounds, value)
   }
 
   /**
@@ -241,14 +241,14 @@ export class ThreadCounters {
    * Returns the current value of a counter or a gauge. If the metric has a label, returns the value of the
    * cell for `label`.
    */
-  read<Name extends CountedName>(name: Name, label?: LabelOf<Name>): number {
+  read<Name extends ThreadMetricName>(name: Name, label?: LabelOf<Name>): number {
     return this.#cells[this.#at[name] + (label === undefined ? 0 : placeOf(name, label))]!
   }
 
   /** Returns the number of event-loop delays in each bucket of the delay metric. */
   loopDelays(): number[] {
     const from = this.#at.loopDelaySeconds
-    const { length } = COUNTED_METRICS.loopDelaySeconds.bounds
+    const { length } = THREAD_METRICS.loopDelaySeconds.bounds
     return Array.from(this.#cells.subarray(from, from + length + 1))
   }
 
@@ -284,7 +284,7 @@ export class ThreadCounters {
     }))
   }
 
-  #values(from: number, row: CountedRow, thread: string): CountedMetric['values'] {
+  #values(from: number, row: ThreadMetricRow, thread: string): CountedMetric['values'] {
     const { by = {}, bounds } = row
     const size = cellsOf(row)
     const isSparse = Object.values(by).includes('endpoints')

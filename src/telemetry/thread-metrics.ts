@@ -23,7 +23,7 @@ export interface MetricRow {
  */
 export type LateValues = 'endpoints' | 'limits' | 'thread'
 
-export interface CountedRow extends MetricRow {
+export interface ThreadMetricRow extends MetricRow {
   /** Values of each label. If a metric has a label for endpoints, `/metrics` omits its values of zero. */
   readonly by?: Readonly<Record<string, readonly string[] | LateValues>>
   /** Upper bounds of the buckets in ascending order. Only for histograms. */
@@ -56,7 +56,7 @@ export const STATUSES = 'aborted 200 201 204 304 400 401 403 404 405 408 409 413
 /** Threads whose pauses an HTTP thread reports. The main thread reports only its own. */
 export const PAUSING = ['own', 'pool', 'body'] as const
 
-export const COUNTED_METRICS = {
+export const THREAD_METRICS = {
   requestsInFlight: {
     name: 'verdict_http_requests_in_flight',
     kind: 'gauge',
@@ -174,15 +174,15 @@ export const COUNTED_METRICS = {
     help: 'JavaScript heap in use, without indexes',
     by: { thread: 'thread' },
   },
-} as const satisfies Readonly<Record<string, CountedRow>>
+} as const satisfies Readonly<Record<string, ThreadMetricRow>>
 
-type Rows = typeof COUNTED_METRICS
-export type CountedName = keyof Rows
+type Rows = typeof THREAD_METRICS
+export type ThreadMetricName = keyof Rows
 export type HistogramName = {
-  [Name in CountedName]: Rows[Name]['kind'] extends 'histogram' ? Name : never
-}[CountedName]
+  [Name in ThreadMetricName]: Rows[Name]['kind'] extends 'histogram' ? Name : never
+}[ThreadMetricName]
 /** Label values of a metric that has a single label with a fixed list of values. */
-export type LabelOf<Name extends CountedName> = Rows[Name] extends { readonly by: infer By }
+export type LabelOf<Name extends ThreadMetricName> = Rows[Name] extends { readonly by: infer By }
   ? By[keyof By] extends readonly (infer Value extends string)[]
     ? Value
     : never

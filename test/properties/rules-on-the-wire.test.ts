@@ -1,5 +1,5 @@
 /** Random checks with attributes have the decision of the oracle in every form that a request can have. */
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { expect, test } from 'vitest'
 import { AccessService } from '#decisions/access-service.ts'
@@ -49,7 +49,7 @@ function asker(engine: () => DecisionEngine) {
     observer: null,
     pool: null,
     now,
-    sliced: new SlicedWork(new TimeBudget('http', () => 0)),
+    sliced: new ThreadScheduler(new TimeBudget('http', () => 0)),
   })
   const access = new AccessService(decisions, {
     subjectTypes: new Set(['user']),

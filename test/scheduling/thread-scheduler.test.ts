@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { SOMEBODY } from '#model/caller.ts'
-import { drive, LongReads, READ_MS_MAX, SlicedWork, unsharedTime } from '#scheduling/thread-scheduler.ts'
+import { drive, LongReads, READ_MS_MAX, ThreadScheduler, unsharedTime } from '#scheduling/thread-scheduler.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { LONGEST_SLICE_MS, TimeBudget } from '#scheduling/time-budget.ts'
 
@@ -12,7 +12,7 @@ const SLICE_MS = LONGEST_SLICE_MS.main
 class Workshop {
   nowMs = 0
   readonly worked: string[] = []
-  readonly sliced = new SlicedWork(new TimeBudget('main', () => this.nowMs))
+  readonly sliced = new ThreadScheduler(new TimeBudget('main', () => this.nowMs))
 
   /** A step of work that takes `ms` milliseconds. */
   step(name: string, ms: number): () => void {
@@ -155,7 +155,7 @@ function* until(state: { isDone: boolean; resumed: number }): Resumable<string> 
 
 const working = () => ({ isDone: false, resumed: 0 })
 const readOf = (state: ReturnType<typeof working>, waiting = SOMEBODY) => ({ work: until(state), waiting })
-const longReads = (max: number) => new LongReads(new SlicedWork(new TimeBudget('http')), max)
+const longReads = (max: number) => new LongReads(new ThreadScheduler(new TimeBudget('http')), max)
 
 test('the event loop runs between two slices of a read', async () => {
   const state = working()
@@ -218,7 +218,7 @@ test('the result of a read that becomes stale during its last slice is not retur
 
 test('a read whose slices together exceed the time limit is refused with advice', async () => {
   let now = 0
-  const sliced = new SlicedWork(new TimeBudget('http', () => (now += READ_MS_MAX / 4)))
+  const sliced = new ThreadScheduler(new TimeBudget('http', () => (now += READ_MS_MAX / 4)))
   await expect(new LongReads(sliced, 1).run('a', readOf(working()))).rejects.toMatchObject({
     code: 'LIMIT_EXCEEDED',
     message: expect.stringContaining('filter by tenants') as string,
@@ -231,7 +231,7 @@ test('a read whose slices together exceed the time limit is refused with advice'
 })
 
 test('work that waits for a promise continues after it, and other work of its share runs in between', async () => {
-  const sliced = new SlicedWork(new TimeBudget('http'))
+  const sliced = new ThreadScheduler(new TimeBudget('http'))
   const elsewhere = Promise.withResolvers<void>()
   const work = (function* waits() {
     yield elsewhere.promise

@@ -1,6 +1,6 @@
 /** Effects of a stale organization and of stale environments on decisions and reports. */
 import { expect, onTestFinished, test } from 'vitest'
-import { Freshness, type FreshnessState } from '#decisions/questions/staleness.ts'
+import { Staleness, type StalenessState } from '#decisions/questions/staleness.ts'
 
 const BOUNDS = { staleAfterMs: 1_000, maxStaleMs: 10_000 }
 
@@ -8,11 +8,11 @@ const BOUNDS = { staleAfterMs: 1_000, maxStaleMs: 10_000 }
 function watched({ staleAfterMs, maxStaleMs } = BOUNDS) {
   const ages = { organization: 0, one: 0, other: 0 }
   const decidesForMs: Record<string, number> = {}
-  const said: (readonly [name: string, standing: FreshnessState])[] = []
+  const said: (readonly [name: string, standing: StalenessState])[] = []
   const fresh: boolean[] = []
   let isEmptied = false
   const following = new Set(['one', 'other'] as const)
-  const freshness = new Freshness({
+  const staleness = new Staleness({
     stalenessMs: () => ages.organization,
     isEmptied: () => isEmptied,
     environmentIds: () => following,
@@ -25,13 +25,13 @@ function watched({ staleAfterMs, maxStaleMs } = BOUNDS) {
     onChange: standing => said.push(['node', standing]),
     onChangeOf: (id, standing) => said.push([id, standing]),
   })
-  onTestFinished(() => freshness.close())
+  onTestFinished(() => staleness.close())
   const lookAt = (changed: Partial<typeof ages>) => {
     Object.assign(ages, changed)
-    freshness.look()
+    staleness.look()
   }
   return {
-    freshness,
+    staleness,
     following,
     lookAt,
     decidesForMs,
@@ -77,7 +77,7 @@ test('a store that does not respond is reported only once, not once per environm
 })
 
 test('a stale environment with a fresh organization is reported individually until it is fresh or removed', () => {
-  const { lookAt, said, fresh, following, freshness } = watched(QUICK)
+  const { lookAt, said, fresh, following, staleness } = watched(QUICK)
   lookAt({ one: 5_000 })
   lookAt({ one: 11_000 })
   lookAt({ one: 0 })
@@ -85,7 +85,7 @@ test('a stale environment with a fresh organization is reported individually unt
   expect(fresh).toEqual([false, true])
   lookAt({ other: 5_000 })
   following.delete('other')
-  freshness.forget('other')
+  staleness.forget('other')
   lookAt({})
   expect(fresh).toEqual([false, true, false, true])
 })

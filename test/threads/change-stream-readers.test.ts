@@ -5,7 +5,7 @@ import { LiveAnswer } from '#http/edge/live-answer.ts'
 import { StreamScheduler } from '#http/edge/stream-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { Wire } from '#http/edge/wire.ts'
-import { LiveStreams } from '#threads/channel/change-stream-readers.ts'
+import { ChangeStreamReaders } from '#threads/channel/change-stream-readers.ts'
 import type { FromHttpThread } from '#threads/channel/messages.ts'
 
 const decoder = new TextDecoder()
@@ -42,7 +42,11 @@ class Socket {
 
 function open({ bytesMax = 1_000_000, heldMax = 1_000_000 } = {}) {
   const sent: FromHttpThread[] = []
-  const streams = new LiveStreams(message => sent.push(message), { bytesMax, heldMax, counters: null })
+  const streams = new ChangeStreamReaders(message => sent.push(message), {
+    bytesMax,
+    heldMax,
+    counters: null,
+  })
   onTestFinished(() => streams.sendAway({ isForGood: true }))
   // With this clock, a time slice never ends.
   const turns = new StreamScheduler(new TimeBudget('http', () => 0))

@@ -1,5 +1,5 @@
 /** The pool of decision threads: its queue, its limits, and the jobs of a thread that ends. */
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
@@ -77,7 +77,7 @@ function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[]; f
   const failures: unknown[] = []
   const pool = new JobPool({
     entry: options.entry ?? WORKER_URLS.pool,
-    sliced: new SlicedWork(new TimeBudget('http')),
+    sliced: new ThreadScheduler(new TimeBudget('http')),
     threads: options.threads ?? 1,
     jobsMax: options.jobsMax ?? 10,
     engine: environmentId => readers.shareable(environmentId),

@@ -1,9 +1,9 @@
 /** Counters of a thread: each value is reported under its own name and labels. */
 import { expect, test } from 'vitest'
-import { COUNTED_METRICS, type CountedName, type HistogramName } from '#telemetry/thread-metrics.ts'
+import { THREAD_METRICS, type ThreadMetricName, type HistogramName } from '#telemetry/thread-metrics.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 
-const NAMES = Object.keys(COUNTED_METRICS) as CountedName[]
+const NAMES = Object.keys(THREAD_METRICS) as ThreadMetricName[]
 const LIMITS = ['body', 'rate', 'pool']
 
 function counters() {
@@ -21,11 +21,11 @@ function counts(told: ReturnType<ThreadCounters['metrics']>) {
 
 test.each(NAMES)('the metric %s has its own cells', name => {
   const { counted, told } = counters()
-  if (COUNTED_METRICS[name].kind === 'histogram') counted.observe(name as HistogramName, 1)
+  if (THREAD_METRICS[name].kind === 'histogram') counted.observe(name as HistogramName, 1)
   else counted.add(name, 1)
   const found = counts(told())
   expect(found.length).toBeGreaterThan(0)
-  expect(new Set(found.map(count => count.name))).toEqual(new Set([COUNTED_METRICS[name].name]))
+  expect(new Set(found.map(count => count.name))).toEqual(new Set([THREAD_METRICS[name].name]))
 })
 
 test('each combination of labels has its own cells, including the first and last cell of a metric', () => {

@@ -3,7 +3,7 @@
  * the readers which parse them from bytes. A reader must return the same queries as the generic parser, which
  * the service itself runs. Seeded.
  */
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { queryOf } from '#decisions/dialects/access-mapping.ts'
 import { AccessService } from '#decisions/access-service.ts'
@@ -40,7 +40,12 @@ export class OrdinaryBatches {
     const decisions = new DecisionService(
       { engine: () => engine as never },
       { bulkChecksMax: 50, poolJobsMax: 1 },
-      { observer: null, pool: null, now: () => 0, sliced: new SlicedWork(new TimeBudget('http', () => 0)) },
+      {
+        observer: null,
+        pool: null,
+        now: () => 0,
+        sliced: new ThreadScheduler(new TimeBudget('http', () => 0)),
+      },
     )
     this.#service = new AccessService(decisions, {
       subjectTypes: SUBJECT_TYPES,

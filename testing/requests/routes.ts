@@ -1,5 +1,5 @@
 /** The route table of the service, with all routes and their schemas, but without a running service. */
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { Compile, type Validator } from 'typebox/compile'
 import { threadRoutes } from '#composition/wiring/thread-routes.ts'
@@ -24,7 +24,7 @@ export function routesWithoutService(lost: Error): Route[] {
     observer: null,
     tokenSecret: '00'.repeat(32),
     settings: withoutSecrets(readConfig({})),
-    sliced: new SlicedWork(new TimeBudget('http')),
+    sliced: new ThreadScheduler(new TimeBudget('http')),
     pool: null,
   })
 }

@@ -9,7 +9,7 @@ import type { Logger } from '#telemetry/log.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'
 import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
-import type { FreshnessWatch } from './staleness-watch.ts'
+import type { StalenessWatch } from './staleness-watch.ts'
 import { SavedIndexFiles } from '#composition/process/saved-index-files.ts'
 import type { NodeEnvironments } from './environment-figures.ts'
 
@@ -22,10 +22,10 @@ export function createIndexes(
     readonly threads: HttpThreads
     readonly environments: NodeEnvironments
     readonly deadlines: StalenessDeadlines
-    readonly freshness: FreshnessWatch
+    readonly staleness: StalenessWatch
   },
 ): SharedIndexes {
-  const { threads, environments, deadlines, freshness } = parts
+  const { threads, environments, deadlines, staleness } = parts
   return new SharedIndexes({
     createWriter: () =>
       new SharedIndexWriter({
@@ -36,13 +36,13 @@ export function createIndexes(
     warmUpWriter,
     deadlineOf: environmentId => {
       const handle = deadlines.handleOf(environmentId)
-      freshness.lookAt(environmentId)
+      staleness.lookAt(environmentId)
       return handle
     },
     attach: (environmentId, index) => threads.attach(environmentId, index),
     detach: (environmentId, reason) => {
       deadlines.forget(environmentId)
-      freshness.forget(environmentId)
+      staleness.forget(environmentId)
       return threads.detach(environmentId, reason)
     },
     onFault: (environmentId, error) => environments.fail(environmentId, error),

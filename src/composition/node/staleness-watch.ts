@@ -3,20 +3,20 @@
  * lines, sets the state for the health routes, and sets the deadlines until which threads can make decisions.
  */
 import type { Config } from '#config/settings.ts'
-import { Freshness, type FreshnessState } from '#decisions/questions/staleness.ts'
+import { Staleness, type StalenessState } from '#decisions/questions/staleness.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 
-const MESSAGES: Record<FreshnessState, string> = {
+const MESSAGES: Record<StalenessState, string> = {
   fresh: 'up to date with the store again',
   stale: 'stale: no news from the store within STALE_AFTER_MS; decisions continue on the last known state',
   stopped: 'too stale: not ready, and decisions are rejected until the store responds again',
   emptied:
     'the store lost its data: not ready, and decisions are rejected until it is restored or a starting node reinitializes it',
 }
-const MESSAGES_OF_ONE: Record<FreshnessState, string> = {
+const MESSAGES_OF_ONE: Record<StalenessState, string> = {
   ...MESSAGES,
   fresh: 'an environment is up to date with the store again',
   stale:
@@ -25,29 +25,29 @@ const MESSAGES_OF_ONE: Record<FreshnessState, string> = {
     'too stale: decisions of an environment are rejected until news of it arrives, others are not affected',
 }
 
-export class FreshnessWatch {
+export class StalenessWatch {
   /** Null if this node cannot miss changes, or if the watch has not started. */
-  #freshness: Freshness | null = null
+  #staleness: Staleness | null = null
 
   /**
    * Starts the watch, which continues until `close` is called. `onFresh` receives whether this node receives
    * changes.
    */
   begin(store: Store, organizationStore: EnvironmentStore, parts: WatchParts): void {
-    this.#freshness = watchFreshness(store, organizationStore, parts)
+    this.#staleness = watchStaleness(store, organizationStore, parts)
   }
 
   /** Adds an environment whose decisions start now. */
   lookAt(environmentId: string): void {
-    this.#freshness?.lookAt(environmentId)
+    this.#staleness?.lookAt(environmentId)
   }
 
   forget(environmentId: string): void {
-    this.#freshness?.forget(environmentId)
+    this.#staleness?.forget(environmentId)
   }
 
   close(): void {
-    this.#freshness?.close()
+    this.#staleness?.close()
   }
 }
 
@@ -58,11 +58,11 @@ interface WatchParts {
   readonly log: Logger
 }
 
-function watchFreshness(store: Store, organizationStore: EnvironmentStore, parts: WatchParts): Freshness {
+function watchStaleness(store: Store, organizationStore: EnvironmentStore, parts: WatchParts): Staleness {
   const { config, onFresh, deadlines, log } = parts
   const report = (
-    messages: Record<FreshnessState, string>,
-    standing: FreshnessState,
+    messages: Record<StalenessState, string>,
+    standing: StalenessState,
     ageMs: number,
     names = {},
   ): void => {
@@ -70,7 +70,7 @@ function watchFreshness(store: Store, organizationStore: EnvironmentStore, parts
     if (standing === 'fresh') log.info(fields, messages.fresh)
     else log.warn(fields, messages[standing])
   }
-  const freshness = new Freshness({
+  const staleness = new Staleness({
     stalenessMs: () => store.stalenessMs(ORGANIZATION_STORE_ID),
     isEmptied: () => store.isEmptied() || !isWhole(organizationStore),
     environmentIds: () => deadlines.environmentIds(),
@@ -83,8 +83,8 @@ function watchFreshness(store: Store, organizationStore: EnvironmentStore, parts
     onChange: (standing, ageMs) => report(MESSAGES, standing, ageMs),
     onChangeOf: (environment, standing, ageMs) => report(MESSAGES_OF_ONE, standing, ageMs, { environment }),
   })
-  freshness.look()
-  return freshness
+  staleness.look()
+  return staleness
 }
 
 function isWhole(store: EnvironmentStore): boolean {

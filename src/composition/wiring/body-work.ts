@@ -6,7 +6,7 @@ import { move, transferableSymbol, valueSymbol } from 'piscina'
 import type { ThreadSettings } from '#config/settings.ts'
 import { abandoned } from '#scheduling/admission.ts'
 import { type PauseData, SharedPause } from '#scheduling/shared-pause.ts'
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { joined } from '#http/edge/body-segments.ts'
@@ -58,7 +58,7 @@ export class BodyWorker {
       observer: observes === 'nothing' ? null : new RecordedDecisions(observes === 'checks'),
       tokenSecret,
       settings,
-      sliced: new SlicedWork(new TimeBudget('body'), this.#pause.note),
+      sliced: new ThreadScheduler(new TimeBudget('body'), this.#pause.note),
       pool: null,
       answers,
     })

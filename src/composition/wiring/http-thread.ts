@@ -16,11 +16,11 @@ import { LargeBodies } from '#http/routing/large-bodies.ts'
 import { InvariantError } from '#model/assert.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
 import { KeyRates } from '#threads/channel/key-rates.ts'
-import { LiveStreams } from '#threads/channel/change-stream-readers.ts'
+import { ChangeStreamReaders } from '#threads/channel/change-stream-readers.ts'
 import { ManagementClient } from '#threads/channel/management-client.ts'
 import { Outbox } from '#threads/channel/outbox.ts'
 import type {
@@ -58,11 +58,11 @@ export class HttpThread {
   readonly #keyRates: KeyRates | null
   readonly #deadline: StalenessDeadline
   readonly #engines: EngineReaders
-  readonly #sliced = new SlicedWork(new TimeBudget('http'))
+  readonly #sliced = new ThreadScheduler(new TimeBudget('http'))
   /** Null if there are no pools. This thread then does all work itself. */
   readonly #pools: ThreadPools | null
   readonly #management: ManagementClient
-  readonly #streams: LiveStreams
+  readonly #streams: ChangeStreamReaders
   readonly #server: HttpServer
   /** Servers on additional ports, if they are configured. */
   readonly #others: readonly { readonly server: HttpServer; readonly port: number }[]
@@ -102,7 +102,7 @@ export class HttpThread {
         }),
       this.#deadline,
     )
-    this.#streams = new LiveStreams(message => this.#outbox.send(message), {
+    this.#streams = new ChangeStreamReaders(message => this.#outbox.send(message), {
       bytesMax: settings.changeStreamBytesMax,
       // All threads together hold at most a quarter of the limit. Another quarter is in transit to them, and
       // readers that catch up use half.

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
 import { ContentImport } from '#management/content/import-rows.ts'
-import { ContentLines, type NumberedLine } from '#management/content/line-splitter.ts'
+import { LineSplitter, type NumberedLine } from '#management/content/line-splitter.ts'
 import { repeatedFact, requireWhole } from '#management/content/ledger-import.ts'
 import { errorToData } from '#model/errors.ts'
 import { FreshRows } from '#store/bulk-load/fresh-rows.ts'
@@ -22,7 +22,7 @@ export class ImportWork {
   readonly #directory: string
   readonly #tables: LmdbTables
   readonly #rows: FreshRows
-  readonly #lines = new ContentLines()
+  readonly #lines = new LineSplitter()
   readonly #content: ContentImport
   readonly #stop = new AbortController()
   /** Number of the line from which each row was made. */

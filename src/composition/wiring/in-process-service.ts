@@ -25,7 +25,7 @@ import { Replica } from '#replica/replica.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { threadRoutes } from './thread-routes.ts'
@@ -116,7 +116,7 @@ export class InProcessService {
       pool: null,
       tokenSecret: randomBytes(32).toString('hex'),
       settings,
-      sliced: new SlicedWork(new TimeBudget('http')),
+      sliced: new ThreadScheduler(new TimeBudget('http')),
     })
     const dispatcher = new Dispatcher(routes, () => principal, {
       hasStrictHeaders: false,

@@ -13,7 +13,7 @@ import { ThreadCounters } from '#telemetry/thread-counters.ts'
 import { HttpThreads } from '#threads/channel/http-threads.ts'
 import { createSharedCounts, SharedCount } from '#threads/channel/shared-count.ts'
 import { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
-import { FreshnessWatch } from '#composition/node/staleness-watch.ts'
+import { StalenessWatch } from '#composition/node/staleness-watch.ts'
 import { ManagementRequests } from '#composition/node/management-requests.ts'
 import { NodeEnvironments } from '#composition/node/environment-figures.ts'
 import { NodeStatus } from '#composition/node/node-status.ts'
@@ -62,7 +62,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     onDamage: (environmentId, damage) => environments.fail(environmentId, damage),
   })
   const deadlines = new StalenessDeadlines()
-  const freshness = new FreshnessWatch()
+  const staleness = new StalenessWatch()
   const counts = createSharedCounts()
   const managementInFlight = new SharedCount(counts, 'management')
   const isReady = (): boolean => health.state.isServing && !deadlines.node.isOver
@@ -100,7 +100,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   })
   const health = new NodeHealth(state => threads.setState(state))
   onThreads(withinMs => threads.abandon(withinMs))
-  const indexes = createIndexes(log, { threads, environments, deadlines, freshness })
+  const indexes = createIndexes(log, { threads, environments, deadlines, staleness })
   const startedAt = new Date(runtime.now()).toISOString()
   const node = { id: randomUUID(), name: hostname(), version: VERSION, started_at: startedAt }
   const status = new NodeStatus(metrics, {
@@ -130,7 +130,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     runtime,
     environments,
     deadlines,
-    freshness,
+    staleness,
     managementRequests,
     keyUses,
     counts,

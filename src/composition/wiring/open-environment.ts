@@ -2,7 +2,7 @@
 import type { CatchUps } from '#management/changes/catch-ups.ts'
 import type { ReadQueues } from '#scheduling/admission.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import type { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import type { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import type { KnownEnvironment, OrganizationState } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'
@@ -26,7 +26,7 @@ export interface EnvironmentParts {
   readonly organization: OrganizationState
   readonly indexes: SharedIndexes
   readonly runtime: RuntimeServices
-  readonly sliced: SlicedWork
+  readonly sliced: ThreadScheduler
   readonly longReads: ReadQueues
   readonly catchUps: CatchUps
   readonly auditRetentionMs: number

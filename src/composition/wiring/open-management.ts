@@ -5,7 +5,7 @@
 import type { Config } from '#config/settings.ts'
 import { ReadQueues } from '#scheduling/admission.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
@@ -49,7 +49,7 @@ export interface OpenManagement {
 export function openManagement(parts: ManagementParts): OpenManagement {
   const { config, log, store, runtime, open, indexes, threads, keyUses } = parts
   const { organization, secrets, credentialsFor } = open
-  const sliced = new SlicedWork(new TimeBudget('main'))
+  const sliced = new ThreadScheduler(new TimeBudget('main'))
   const longReads = new ReadQueues()
   const catchUps = new CatchUps(config.changeStreamsBytesMax / 2)
   const auditRetentionMs = config.auditRetentionDays * 86_400_000

@@ -3,7 +3,7 @@ import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { searchWith } from '#decisions/search-job.ts'
 import { readWith } from '#decisions/sliced-job.ts'
 import { type PauseData, SharedPause } from '#scheduling/shared-pause.ts'
-import { READ_MS_MAX, SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { READ_MS_MAX, ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool/pool-jobs.ts'
 import { failed, ReaderCache } from '#composition/process/reader-cache.ts'
@@ -11,11 +11,11 @@ import { failed, ReaderCache } from '#composition/process/reader-cache.ts'
 export class PoolWork {
   readonly #readers = new ReaderCache()
   readonly #pause: SharedPause
-  readonly #sliced: SlicedWork
+  readonly #sliced: ThreadScheduler
 
   constructor({ pauseCell }: PauseData) {
     this.#pause = new SharedPause(pauseCell)
-    this.#sliced = new SlicedWork(new TimeBudget('pool'), this.#pause.note)
+    this.#sliced = new ThreadScheduler(new TimeBudget('pool'), this.#pause.note)
   }
 
   work(job: PoolJob): PoolAnswer<unknown> | Promise<PoolAnswer<unknown>> {

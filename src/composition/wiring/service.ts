@@ -76,7 +76,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
   // take long.
   if (store.isShared) {
     const onFresh = (isFresh: boolean): void => health.become({ isFresh })
-    parts.freshness.begin(store, open.store, { config, onFresh, deadlines, log })
+    parts.staleness.begin(store, open.store, { config, onFresh, deadlines, log })
   }
   const opened = openManagement({ config, log, store, runtime, open, indexes, threads, keyUses })
   environments.open(opened.environments)
@@ -128,7 +128,7 @@ async function stop(parts: NodeParts, delayMs = 0): Promise<void> {
   try {
     await threads.close()
     // Deadlines are extended until here, because decisions are made until here.
-    parts.freshness.close()
+    parts.staleness.close()
     await Promise.all([parts.tracing?.close(), closeStore(parts)])
   } finally {
     stopLooking()

@@ -6,7 +6,7 @@ import type { ThreadSettings } from '#config/settings.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { longBodiesBytesMax } from '#http/edge/body-segments.ts'
 import type { EngineReaders } from '#threads/indexes/engine-readers.ts'
-import type { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import type { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { BodyPool } from '#threads/pool/body-pool.ts'
 import { JobPool } from '#threads/pool/job-pool.ts'
 import type { PoolThreadEvents } from '#threads/pool/pool-options.ts'
@@ -24,7 +24,7 @@ export class ThreadPools {
     parts: {
       readonly settings: ThreadSettings
       readonly tokenSecret: string
-      readonly sliced: SlicedWork
+      readonly sliced: ThreadScheduler
     },
   ) {
     const { settings, tokenSecret, sliced } = parts

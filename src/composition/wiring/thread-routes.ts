@@ -16,13 +16,13 @@ import { PageTokens } from '#http/routes/decisions/page-token.ts'
 import type { HealthSource } from '#http/routes/health.ts'
 import type { ManagementGateway } from '#http/routes/management/managed.ts'
 import { createRoutes, type DecisionRouteParts } from '#http/routes/route-table.ts'
-import { withBodyCeilings } from '#http/routing/body-limits-by-route.ts'
+import { withBodyLimits } from '#http/routing/body-limits-by-route.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
 import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.ts'
 import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { Principal } from '#model/principal.ts'
-import type { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import type { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { CONSOLE_DIRECTORY } from '#composition/process/built-form.ts'
 
 export function threadRoutes(parts: {
@@ -37,7 +37,7 @@ export function threadRoutes(parts: {
   readonly tokenSecret: string
   readonly settings: ThreadSettings
   /** Divides the time of the thread. */
-  readonly sliced: SlicedWork
+  readonly sliced: ThreadScheduler
   /** Null if this thread does all work itself. */
   readonly pool: DecisionPool | null
   /** If absent, the routes create their own. */
@@ -67,7 +67,7 @@ export function decisionParts(parts: {
   readonly tokenSecret: string
   readonly settings: ThreadSettings
   /** Divides the time of the thread. */
-  readonly sliced: SlicedWork
+  readonly sliced: ThreadScheduler
   readonly pool: DecisionPool | null
   readonly answers: AnswersOfParts
 }): DecisionRouteParts {
@@ -93,7 +93,7 @@ export function kongThreadRoutes(
   parts: Parameters<typeof opaThreadRoutes>[0],
   caller: () => Principal | null,
 ): Route[] {
-  return withBodyCeilings(
+  return withBodyLimits(
     kongRoutesFor(decisionParts(parts).decisions, caller),
     parts.settings.attributesBytesMax,
   )
@@ -106,9 +106,9 @@ export function opaThreadRoutes(parts: {
   readonly tokenSecret: string
   readonly settings: ThreadSettings
   /** Divides the time of the thread. */
-  readonly sliced: SlicedWork
+  readonly sliced: ThreadScheduler
   readonly pool: DecisionPool | null
   readonly answers: AnswersOfParts
 }): Route[] {
-  return withBodyCeilings(opaRoutes(decisionParts(parts)), parts.settings.attributesBytesMax)
+  return withBodyLimits(opaRoutes(decisionParts(parts)), parts.settings.attributesBytesMax)
 }

@@ -13,9 +13,9 @@
  * `stopped`: decisions are not permitted. `emptied`: decisions are not permitted, because the store has lost
  * the data that this node has loaded.
  */
-export type FreshnessState = 'fresh' | 'stale' | 'stopped' | 'emptied'
+export type StalenessState = 'fresh' | 'stale' | 'stopped' | 'emptied'
 
-export interface FreshnessOptions {
+export interface StalenessOptions {
   /** Time for which this node might have missed changes of the organization, in milliseconds. */
   readonly stalenessMs: () => number
   /** Returns whether the store has lost all data that this node has loaded. */
@@ -35,12 +35,12 @@ export interface FreshnessOptions {
   readonly onLookAt: (environmentId: string, decidesForMs: number) => void
   /** Called when the node becomes fresh or stale. */
   readonly onFresh: (isFresh: boolean) => void
-  readonly onChange: (state: FreshnessState, stalenessMs: number) => void
+  readonly onChange: (state: StalenessState, stalenessMs: number) => void
   /**
    * Called when the state of one environment changes while the organization is fresh. While the organization
    * is not fresh, all environments have its state.
    */
-  readonly onChangeOf: (environmentId: string, state: FreshnessState, stalenessMs: number) => void
+  readonly onChangeOf: (environmentId: string, state: StalenessState, stalenessMs: number) => void
 }
 
 /**
@@ -51,20 +51,20 @@ const LOOKS_PER_BOUND = 20
 const LOOK_MS_MIN = 5
 const LOOK_MS_MAX = 250
 
-export class Freshness {
-  readonly #options: FreshnessOptions
-  #state: FreshnessState = 'fresh'
+export class Staleness {
+  readonly #options: StalenessOptions
+  #state: StalenessState = 'fresh'
   /**
    * Time since which this node has received changes of the organization without interruption; infinite during
    * an interruption.
    */
   #reachableSince = performance.now()
   /** States of the environments that are not fresh while the organization is fresh. */
-  readonly #states = new Map<string, FreshnessState>()
+  readonly #states = new Map<string, StalenessState>()
   #isFresh = true
   readonly #timer: NodeJS.Timeout
 
-  constructor(options: FreshnessOptions) {
+  constructor(options: StalenessOptions) {
     this.#options = options
     const bounds = [options.staleAfterMs, options.maxStaleMs].filter(bound => bound > 0)
     const everyMs = Math.max(LOOK_MS_MIN, Math.min(LOOK_MS_MAX, Math.min(...bounds) / LOOKS_PER_BOUND))
@@ -129,17 +129,17 @@ export class Freshness {
     return this.#options.staleAfterMs / 2
   }
 
-  #decidesForMs(age: number, state: FreshnessState): number {
+  #decidesForMs(age: number, state: StalenessState): number {
     const { maxStaleMs } = this.#options
     if (state === 'emptied') return 0
     return maxStaleMs === 0 ? Infinity : maxStaleMs - age
   }
 
-  #stateAt(age: number): FreshnessState {
+  #stateAt(age: number): StalenessState {
     return this.#options.isEmptied() ? 'emptied' : this.#stateOf(age)
   }
 
-  #stateOf(age: number): FreshnessState {
+  #stateOf(age: number): StalenessState {
     const { staleAfterMs, maxStaleMs } = this.#options
     if (maxStaleMs > 0 && age >= maxStaleMs) return 'stopped'
     return age >= staleAfterMs ? 'stale' : 'fresh'

@@ -37,7 +37,7 @@ const BYTES_PER_COST_LOG2 = 9
 const UNCOUNTED_COST = 1_024
 
 /** Determines when a request that has arrived completely is processed. */
-export interface RequestScheduler {
+export interface ArrivalScheduler {
   /** Whether a request of `share` with a body of this many bytes can be processed immediately. */
   begin(bytes: number, share: string): boolean
   /** Calls `answer` immediately or in a later iteration. */
@@ -55,7 +55,7 @@ interface Had {
   cost: number
 }
 
-export class FairRequestScheduler implements RequestScheduler {
+export class FairArrivalScheduler implements ArrivalScheduler {
   readonly #large = new FairQueue<WaitingRequest>()
   readonly #waiting = new FairQueue<WaitingRequest>()
   #isLargeTaken = false

@@ -8,7 +8,7 @@ import type { SegmentStock } from './body-segments.ts'
 import type { CrossOrigin } from './cross-origin.ts'
 import type { StreamScheduler } from './stream-scheduler.ts'
 import type { RequestTracing } from './request-tracing.ts'
-import type { RequestScheduler } from './arrival-scheduler.ts'
+import type { ArrivalScheduler } from './arrival-scheduler.ts'
 import type { RequestWatch } from './request-watch.ts'
 import type { Wire, WireHead } from './wire.ts'
 
@@ -45,7 +45,7 @@ export interface ExchangeHost {
   readonly bodyBytesMax: number
   readonly bodies: BodyBuffers
   readonly segments: SegmentStock
-  readonly requestScheduler: RequestScheduler
+  readonly requestScheduler: ArrivalScheduler
   readonly streamScheduler: StreamScheduler
   /** Returns the format of errors for a path. Used for requests without a route. */
   familyOf(path: string): ErrorFamily

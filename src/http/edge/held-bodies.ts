@@ -3,9 +3,9 @@
  * connection per request opens its next connection after it has received a response. While no responses are
  * sent, such clients open no connections. Therefore no new connection is lost when the port is closed.
  */
-import type { RequestScheduler } from './arrival-scheduler.ts'
+import type { ArrivalScheduler } from './arrival-scheduler.ts'
 
-export class HeldBodies implements RequestScheduler {
+export class HeldBodies implements ArrivalScheduler {
   readonly #waiting: { readonly bytes: number; readonly share: string; readonly answer: () => void }[] = []
 
   begin(): boolean {
@@ -17,7 +17,7 @@ export class HeldBodies implements RequestScheduler {
   }
 
   /** Passes the held requests to `scheduler`, which processes them. No requests are added after this call. */
-  release(scheduler: RequestScheduler): void {
+  release(scheduler: ArrivalScheduler): void {
     for (const { bytes, share, answer } of this.#waiting.splice(0)) scheduler.take(bytes, share, answer)
   }
 }

@@ -34,7 +34,7 @@ import { HeldBodies } from './held-bodies.ts'
 import { StreamScheduler } from './stream-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { RequestTracing } from './request-tracing.ts'
-import { FairRequestScheduler, type RequestScheduler } from './arrival-scheduler.ts'
+import { FairArrivalScheduler, type ArrivalScheduler } from './arrival-scheduler.ts'
 import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
 import type { ListenAddress } from './reserve-port.ts'
 import type { WireHead } from './wire.ts'
@@ -123,8 +123,8 @@ export class HttpServer {
   readonly #limits: HttpServerOptions['limits']
   readonly #observer: RequestObserver | null
   readonly #hasStrictHeaders: boolean
-  readonly #host: ExchangeHost & { isDraining: boolean; requestScheduler: RequestScheduler }
-  readonly #requestScheduler = new FairRequestScheduler()
+  readonly #host: ExchangeHost & { isDraining: boolean; requestScheduler: ArrivalScheduler }
+  readonly #requestScheduler = new FairArrivalScheduler()
   readonly #held = new HeldBodies()
   #receiveTimer: NodeJS.Timeout | null = null
   #isToListen = false

@@ -36,7 +36,7 @@ import { environmentRoutes, projectRoutes } from '#http/routes/management/projec
 import { resourcePartRoutes } from '#http/routes/management/resource-parts.ts'
 import { resourceRoutes } from '#http/routes/management/resources.ts'
 import { roleRoutes } from '#http/routes/management/roles.ts'
-import { withBodyCeilings } from '#http/routing/body-limits-by-route.ts'
+import { withBodyLimits } from '#http/routing/body-limits-by-route.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import type { Route } from '#http/routing/route.ts'
@@ -150,6 +150,6 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...consoleRoutes(parts.consoleDirectory),
     ...referenceRoutes(() => createDocument(routes, options)),
   ]
-  const routes = withBodyCeilings(defined, options.attributesBytesMax)
+  const routes = withBodyLimits(defined, options.attributesBytesMax)
   return routes
 }

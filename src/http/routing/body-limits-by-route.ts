@@ -34,7 +34,7 @@ const DISCARD_FACTOR = 4
  * Returns the routes with the maximum size of their bodies. `attributesBytesMax`: value of the setting that
  * limits stored attributes. Every body must be able to contain attributes of this size.
  */
-export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: number): Route[] {
+export function withBodyLimits(routes: readonly Route[], attributesBytesMax: number): Route[] {
   const plain = Math.max(PLAIN_BODY_BYTES_MAX, ROOM_FACTOR * attributesBytesMax)
   const parts = Math.max(PARTS_BODY_BYTES_MAX, ROOM_FACTOR * RESOURCE_ATTRIBUTES_FACTOR * attributesBytesMax)
   const conditions = Math.max(plain, ROOM_FACTOR * CONDITION_BYTES_MAX)

@@ -133,7 +133,7 @@ export interface Route {
   readonly params: Shape | null
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
-  /** Maximum body size of this route. The limit of the server also applies (see `withBodyCeilings`). */
+  /** Maximum body size of this route. The limit of the server also applies (see `withBodyLimits`). */
   readonly bodyBytesMax: number
   readonly readBytes: ((body: DataView, principal: Principal | null) => unknown) | null
   readonly presentForm: ((body: unknown) => unknown) | null

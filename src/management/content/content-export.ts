@@ -48,7 +48,7 @@ import type { View } from '#store/view.ts'
 const LINE_BYTES = CONTENT_LINE_BYTES_MAX / 4
 
 /** The lines, each with its line end. The view must not change during the iteration. */
-export function* contentLines(view: View): Iterable<string> {
+export function* exportedLines(view: View): Iterable<string> {
   let lines = 0
   const content = new ContentOf(view)
   for (const line of content.beforeFacts()) {

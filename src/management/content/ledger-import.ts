@@ -9,7 +9,7 @@ import type { Revision } from '#model/revision.ts'
 import type { Ledger, RowPut } from '#store/ledger.ts'
 import type { Store } from '#store/store.ts'
 import { type ContentCounts, ContentImport, type ContentImportOptions } from './import-rows.ts'
-import { ContentLines, type NumberedLine } from './line-splitter.ts'
+import { LineSplitter, type NumberedLine } from './line-splitter.ts'
 import type { PieceSource } from './content-stream.ts'
 
 export interface ContentLoader {
@@ -99,7 +99,7 @@ async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Prom
 
 /** The lines of all pieces, with an event-loop iteration after each slice. */
 async function* linesFrom(source: PieceSource): AsyncIterable<NumberedLine> {
-  const lines = new ContentLines()
+  const lines = new LineSplitter()
   let until = performance.now() + LONGEST_SLICE_MS.main
   for (let piece = await source.next(); piece !== null; piece = await source.next()) {
     for (const line of lines.take(piece)) {

@@ -10,7 +10,7 @@ export interface NumberedLine {
   readonly text: string
 }
 
-export class ContentLines {
+export class LineSplitter {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
   /** The pieces of an unfinished line. */
   #rest: Uint8Array[] = []

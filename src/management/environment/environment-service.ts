@@ -24,7 +24,7 @@ import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { expireFacts, expireListed } from '#management/facts/expiry.ts'
 import { AuditRetention } from '#management/audit/audit-retention.ts'
 import { AuditTransfer } from '#management/audit/audit-transfer.ts'
-import { contentLines } from '#management/content/content-export.ts'
+import { exportedLines } from '#management/content/content-export.ts'
 import { modelLines } from '#management/content/model-text.ts'
 import { ContentStream, type PieceSource } from '#management/content/content-stream.ts'
 import {
@@ -58,7 +58,7 @@ import {
   writeOperations,
 } from './operations.ts'
 import { conditional, type Precondition } from '#management/conditional/conditional-change.ts'
-import { ExpiredGrants } from './expiry-removal.ts'
+import { ExpiryRemoval } from './expiry-removal.ts'
 import { Purging, RemovalsPendingError, type CapacityTicket } from './purging.ts'
 
 export class EnvironmentService {
@@ -75,7 +75,7 @@ export class EnvironmentService {
   readonly #timeShare: TimeShare
   readonly #longReads: ReadQueue
   readonly #purging: Purging
-  readonly #expiredGrants: ExpiredGrants
+  readonly #expiryRemoval: ExpiryRemoval
   readonly #underWay = new Set<Promise<unknown>>()
   /** Number of active `freeze` calls. */
   #freezes = 0
@@ -137,7 +137,7 @@ export class EnvironmentService {
       onDone: () => this.#removeUnusedRelations(),
     })
     const holdMs = options.expiredHoldMs ?? 0
-    this.#expiredGrants = new ExpiredGrants({
+    this.#expiryRemoval = new ExpiryRemoval({
       holdMs,
       remove: expired => this.#write(context => expireFacts(context, expired)),
       removeListed: async from => (await this.#write(context => expireListed(context, from, holdMs))).answer,
@@ -246,7 +246,7 @@ export class EnvironmentService {
    * long. `onOver` is called once, when the lines are no longer read; it is not called if this throws.
    */
   exportContent(onOver = () => {}): Promise<Answered<PieceSource>> {
-    return this.#export(contentLines, onOver)
+    return this.#export(exportedLines, onOver)
   }
 
   /** The model of the environment as a model file, with the same behavior. */
@@ -278,7 +278,7 @@ export class EnvironmentService {
 
   /** Deletes the rows of facts that the index has expired, in the background (`expiry-removal.ts`). */
   removeExpired(removals: readonly Change[], sequence: number): void {
-    this.#expiredGrants.add(removals, sequence)
+    this.#expiryRemoval.add(removals, sequence)
   }
 
   /**
@@ -286,7 +286,7 @@ export class EnvironmentService {
    * lists are built.
    */
   removeEndedBefore(): void {
-    this.#expiredGrants.lookThroughLists()
+    this.#expiryRemoval.lookThroughLists()
   }
 
   /** Sequence of the newest commit. */
@@ -331,7 +331,7 @@ export class EnvironmentService {
   async close(): Promise<void> {
     this.changes.close()
     this.accessChanges.close()
-    await Promise.all([this.#expiredGrants.close(), this.#purging.close()])
+    await Promise.all([this.#expiryRemoval.close(), this.#purging.close()])
   }
 
   /** Removes unused group relations in two commits each (see `retireRelation`). Returns the last revision. */

@@ -24,7 +24,7 @@ const FAILURES_MAX = 3
 const FIRST_PAUSE_MS = 500
 const PAUSE_MS_MAX = 30_000
 
-export interface EndedGrantsOptions {
+export interface ExpiryRemovalOptions {
   /** Delay between the expiration of a grant and its deletion. */
   readonly holdMs: number
   /** Makes the commit that deletes the grants. */
@@ -50,8 +50,8 @@ interface ListScan {
   readonly dueAt: number
 }
 
-export class ExpiredGrants {
-  readonly #options: EndedGrantsOptions
+export class ExpiryRemoval {
+  readonly #options: ExpiryRemovalOptions
   #waiting: PendingExpiry[] = []
   /** Number of finished elements at the beginning of `#waiting`. */
   #done = 0
@@ -67,7 +67,7 @@ export class ExpiredGrants {
   #running: Promise<void> = Promise.resolve()
   #endPause: () => void = () => {}
 
-  constructor(options: EndedGrantsOptions) {
+  constructor(options: ExpiryRemovalOptions) {
     this.#options = options
   }
 

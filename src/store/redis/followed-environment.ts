@@ -24,7 +24,7 @@ import type { LocalCopy } from '#store/redis/copy/local-copy.ts'
 import { PresentView } from '#store/redis/copy/present-view.ts'
 import { EmptyStoreError, type RedisLedger } from '#store/redis/ledger/redis-ledger.ts'
 import { isReply } from '#store/redis/link/redis-link.ts'
-import { pauseMs } from '#store/redis/link/backoff.ts'
+import { backoffMs } from '#store/redis/link/backoff.ts'
 import { OngoingFailure } from '#store/redis/link/ongoing-failure.ts'
 import { DamagedStoreError } from '#store/redis/link/damaged-store-error.ts'
 import type { StoreLog } from '#store/store-log.ts'
@@ -476,7 +476,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   }
 
   async #pauseBeforeLoad(): Promise<void> {
-    const pauseFor = pauseMs(this.#loadsInVain - 1, RELOAD_PAUSE_MS, RELOAD_PAUSE_MS_MAX)
+    const pauseFor = backoffMs(this.#loadsInVain - 1, RELOAD_PAUSE_MS, RELOAD_PAUSE_MS_MAX)
     this.#loadsInVain += 1
     await pause(pauseFor, undefined, { signal: this.#abort.signal }).catch(() => undefined)
   }

@@ -41,13 +41,13 @@ const ENDS: { readonly [Reason in Exclude<EndReason, 'left'>]: readonly [event: 
     closing: ['closing', 'this node stops or cannot continue: reconnect with the last id'],
   }
 
-export interface LiveStreamsOptions {
+export interface ChangeStreamReadersOptions {
   readonly bytesMax: number
   readonly heldMax: number
   readonly counters: ThreadCounters | null
 }
 
-export class LiveStreams {
+export class ChangeStreamReaders {
   readonly #send: (message: FromHttpThread) => void
   readonly #bytesMax: number
   readonly #counters: ThreadCounters | null
@@ -66,7 +66,10 @@ export class LiveStreams {
    * `bytesMax` limits the bytes buffered for one reader. `heldMax` limits all blocks of this thread; an
    * environment can use half of it.
    */
-  constructor(send: (message: FromHttpThread) => void, { bytesMax, heldMax, counters }: LiveStreamsOptions) {
+  constructor(
+    send: (message: FromHttpThread) => void,
+    { bytesMax, heldMax, counters }: ChangeStreamReadersOptions,
+  ) {
     this.#send = send
     this.#bytesMax = bytesMax
     this.#held = new HeldBytes(heldMax, stream => this.#end(stream, 'slow'))

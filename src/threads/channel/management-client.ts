@@ -12,7 +12,7 @@ import type { PieceSource } from '#management/content/content-stream.ts'
 import type { AskedBy, ManagementReply, ManagementRequest } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError, errorFromData } from '#model/errors.ts'
-import type { LiveStreams } from './change-stream-readers.ts'
+import type { ChangeStreamReaders } from './change-stream-readers.ts'
 import { ManagementAdmission, type RequestSlot } from './management-admission.ts'
 import type { FromHttpThread, ManagementAnswerMessage, NamedRequest } from './messages.ts'
 import type { Outbox } from './outbox.ts'
@@ -37,7 +37,7 @@ interface Queue {
 export class ManagementClient {
   readonly #outbox: Outbox<FromHttpThread>
   readonly #queue: Queue
-  readonly #streams: LiveStreams
+  readonly #streams: ChangeStreamReaders
   readonly #waiting = new Map<number, PendingCall>()
   /** Requests for node information that are in progress. */
   readonly #asked = new Map<string, Promise<string>>()
@@ -48,7 +48,7 @@ export class ManagementClient {
   readonly #admission: ManagementAdmission
   #lastCall = 0
 
-  constructor(outbox: Outbox<FromHttpThread>, queue: Queue, streams: LiveStreams) {
+  constructor(outbox: Outbox<FromHttpThread>, queue: Queue, streams: ChangeStreamReaders) {
     this.#outbox = outbox
     this.#streams = streams
     this.#queue = queue

@@ -1,6 +1,6 @@
 /** Options for the creation of a pool. */
 import type { DecisionEngine } from '#engine/engine.ts'
-import type { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import type { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import type { JobIndex } from './pool-jobs.ts'
 
 /** Events of its threads that the owner of a pool receives. */
@@ -20,7 +20,7 @@ export interface JobPoolOptions extends PoolThreadEvents {
   /** Limit of bulks, searches and reads that are queued or in progress. */
   readonly jobsMax: number
   /** Runs reads in this thread while the pool has no threads. */
-  readonly sliced: SlicedWork
+  readonly sliced: ThreadScheduler
   /**
    * Returns the engine of the environment in this thread, and the data that another thread needs to use the
    * same index. Throws the same errors as a decision. Called when a job arrives, when a part of it starts,

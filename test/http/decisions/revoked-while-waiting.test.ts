@@ -2,7 +2,7 @@
  * Revocation of a key while the body of its request is received, is queued for the thread that reads it, or
  * is read there. After the revocation takes effect, the client receives no decision.
  */
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -91,7 +91,7 @@ async function started({
         observer,
         tokenSecret,
         settings,
-        sliced: new SlicedWork(new TimeBudget('http')),
+        sliced: new ThreadScheduler(new TimeBudget('http')),
         pool: null,
         answers,
       }),

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   COST_PER_ITERATION,
   LARGE_BODY_BYTES_MIN,
-  FairRequestScheduler,
+  FairArrivalScheduler,
 } from '#http/edge/arrival-scheduler.ts'
 import { allowedBody, AUTHORIZATION, type EdgeServer, postText, startEdge } from './edge-server.ts'
 
 /** A scheduler, and the shares whose requests it has answered, in order. */
 function open() {
   const answered: string[] = []
-  const turns = new FairRequestScheduler()
+  const turns = new FairArrivalScheduler()
   const arrive = (share: string, { count = 1, bytes = 0 } = {}): void => {
     for (let n = 0; n < count; n++) turns.take(bytes, share, () => answered.push(share))
   }

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
-import { contentLines } from '#management/content/content-export.ts'
+import { exportedLines } from '#management/content/content-export.ts'
 import { ContentImport } from '#management/content/import-rows.ts'
 import { LedgerLoader } from '#management/content/ledger-import.ts'
 import { CONTENT_LINE_BYTES_MAX, DERIVATIONS_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
@@ -43,7 +43,7 @@ async function imported(text: string) {
     next: () => Promise.resolve(pieces.pop() ?? null),
     cancel: () => {},
   })
-  return { commits, counts, lines: [...contentLines(view)] }
+  return { commits, counts, lines: [...exportedLines(view)] }
 }
 
 const TENANT = { kind: 'tenant', key: 'default', name: 'Default' }

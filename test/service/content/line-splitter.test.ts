@@ -1,12 +1,12 @@
 /** Lines of an import that arrives in chunks. */
 import { describe, expect, test } from 'vitest'
 import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
-import { ContentLines } from '#management/content/line-splitter.ts'
+import { LineSplitter } from '#management/content/line-splitter.ts'
 
 const FIRST = 'first'
 
 function lengthsOf(pieces: readonly string[]): number[] {
-  const lines = new ContentLines()
+  const lines = new LineSplitter()
   const found: number[] = []
   for (const piece of pieces) for (const line of lines.take(Buffer.from(piece))) found.push(line.text.length)
   for (const line of lines.finish()) found.push(line.text.length)
@@ -39,7 +39,7 @@ describe.each([
 })
 
 test('an import skips blank lines but counts them, so errors state the line number in the file', () => {
-  const lines = new ContentLines()
+  const lines = new LineSplitter()
   const taken = [
     ...lines.take(Buffer.from('first\n\n  \r\nsec')),
     ...lines.take(Buffer.from('ond\n\nlast')),

@@ -5,7 +5,7 @@ import { LongDecisions } from '#decisions/long-decisions.ts'
 import { RuledBulk } from '#decisions/rules/ruled-bulk.ts'
 import { DecisionService } from '#decisions/decision-service.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, withoutAttributes } from '#model/decision.ts'
@@ -78,7 +78,12 @@ function serviceOfSlowBulks(): DecisionService {
   return new DecisionService(
     { engine: () => engine },
     { bulkChecksMax: 1_000, poolJobsMax: 4 },
-    { observer: null, pool: null, now: () => 0, sliced: new SlicedWork(new TimeBudget('http', () => now)) },
+    {
+      observer: null,
+      pool: null,
+      now: () => 0,
+      sliced: new ThreadScheduler(new TimeBudget('http', () => now)),
+    },
   )
 }
 

@@ -1,5 +1,5 @@
 /** Single checks in environments with rules, on a clock that advances only when a decision is made. */
-import { SlicedWork } from '#scheduling/thread-scheduler.ts'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { expect, test } from 'vitest'
 import type { DecisionPool } from '#decisions/decision-pool.ts'
@@ -38,7 +38,12 @@ function serviceWith(ms: number) {
   return new DecisionService(
     { engine: environmentId => engines.get(environmentId) ?? null },
     { bulkChecksMax: 10, poolJobsMax: 2 },
-    { observer: null, pool: null, now: () => 0, sliced: new SlicedWork(new TimeBudget('http', () => now)) },
+    {
+      observer: null,
+      pool: null,
+      now: () => 0,
+      sliced: new ThreadScheduler(new TimeBudget('http', () => now)),
+    },
   )
 }
 
@@ -115,7 +120,7 @@ test('while the pool decides a long check of an environment, further checks of t
   const decisions = new DecisionService(
     { engine: () => engine },
     { bulkChecksMax: 10, poolJobsMax: 2 },
-    { observer: null, pool, now: () => 0, sliced: new SlicedWork(new TimeBudget('http', () => 0)) },
+    { observer: null, pool, now: () => 0, sliced: new ThreadScheduler(new TimeBudget('http', () => 0)) },
   )
   const ask = () => decisions.evaluate('slow', question('ann'), HERE)
   const first = ask()

@@ -1,6 +1,6 @@
 /** Removal of the rows of expired grants: when it runs, and which rows it removes by name. */
 import { expect, onTestFinished, test } from 'vitest'
-import { ExpiredGrants, type EndedGrantsOptions } from '#management/environment/expiry-removal.ts'
+import { ExpiryRemoval, type ExpiryRemovalOptions } from '#management/environment/expiry-removal.ts'
 import type { ListedPlace } from '#management/facts/expiry.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
@@ -11,8 +11,8 @@ function removalOf(n: number): Change {
   return { kind: 'assignment-removed', user: `user-${n}`, role: 'auditor', scope: { tenant: 'default' } }
 }
 
-function opened(options: Partial<EndedGrantsOptions>): ExpiredGrants {
-  const grants = new ExpiredGrants({
+function opened(options: Partial<ExpiryRemovalOptions>): ExpiryRemoval {
+  const grants = new ExpiryRemoval({
     holdMs: 0,
     remove: async () => {},
     removeListed: async () => null,

@@ -17,7 +17,7 @@ import { CommitCall, UnstagedError } from './commit-call.ts'
 import { type RedisKeys, redisKeys } from '#store/redis/link/redis-keys.ts'
 import { isReply, type RedisLink, type RedisReply, UnansweredError } from '#store/redis/link/redis-link.ts'
 import { type LogPosition, RedisLog } from './redis-log.ts'
-import { pauseMs } from '#store/redis/link/backoff.ts'
+import { backoffMs } from '#store/redis/link/backoff.ts'
 import type { RowTally } from './row-tally.ts'
 import { OPEN, VERIFY } from '#store/redis/scripts/scripts.ts'
 import { OngoingFailure } from '#store/redis/link/ongoing-failure.ts'
@@ -289,7 +289,7 @@ export class RedisLedger implements Ledger {
         // because lost data can be restored.
         if (error instanceof UnansweredError) await this.#link.recovered(READ_AGAIN_MS, refusals)
         else if (isRefusal(error) || error instanceof DamagedStoreError)
-          await this.#pause(pauseMs(refusals, READ_AGAIN_MS, READ_AGAIN_MS_MAX))
+          await this.#pause(backoffMs(refusals, READ_AGAIN_MS, READ_AGAIN_MS_MAX))
         else throw error
         if (saysWhy(error)) this.#reading.noteFailure(error)
         refusals += 1

@@ -6,7 +6,7 @@
 import { isIP } from 'node:net'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { ClusterAddress, Login, RedisAddress, RedisHost, SentinelAddress } from './redis-url.ts'
-import { pauseMs } from './backoff.ts'
+import { backoffMs } from './backoff.ts'
 
 /** A client. It reconnects by itself when its connection is lost. */
 export type RedisClient = Redis | Cluster
@@ -157,5 +157,5 @@ function tlsOf({ host }: RedisHost): { servername?: string } {
 }
 
 function reconnectPauseMs(attempt: number): number {
-  return pauseMs(attempt, RECONNECT_MS_MIN, RECONNECT_MS_MAX)
+  return backoffMs(attempt, RECONNECT_MS_MIN, RECONNECT_MS_MAX)
 }

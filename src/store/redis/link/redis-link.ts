@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { AuthzError } from '#model/errors.ts'
 import { NextConnection, type RedisClient } from './redis-client.ts'
-import { pauseMs } from './backoff.ts'
+import { backoffMs } from './backoff.ts'
 
 export type Argument = string | number | Uint8Array
 /** A response; texts are `Buffer`s. */
@@ -90,7 +90,7 @@ export class RedisLink {
    */
   async recovered(withinMs: number, attempt = 0): Promise<void> {
     // If there is a connection, the server replied that it cannot process commands at the moment.
-    const againMs = this.isReady ? pauseMs(attempt, AGAIN_MS, AGAIN_MS_MAX) : withinMs
+    const againMs = this.isReady ? backoffMs(attempt, AGAIN_MS, AGAIN_MS_MAX) : withinMs
     await this.#nextConnection.made(Math.min(withinMs, againMs))
   }
 
