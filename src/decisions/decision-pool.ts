@@ -11,6 +11,9 @@ import type { Sendable, SendableQuery } from '#decisions/questions/sendable-quer
 import type { ExplainJob, ExplainedDecisions } from '#decisions/rules/explained-decisions.ts'
 import type { TriedSamples, TryJob } from '#decisions/rules/tried-conditions.ts'
 
+/** Minimum number of checks of a bulk that is sent to the pool. */
+export const POOLED_CHECKS_MIN = 2_000
+
 export type SearchJob =
   | { readonly kind: 'users'; readonly question: Sendable<UserQuestion>; readonly page: PageRequest }
   | { readonly kind: 'resources'; readonly question: Sendable<ResourceQuestion>; readonly page: PageRequest }

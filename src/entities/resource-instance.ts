@@ -20,7 +20,7 @@ import {
 } from '#model/wire/building-blocks.ts'
 import { defaultedField, schemasOf } from './entity.ts'
 
-/** Declared fields of instances, except those that identify them. */
+/** Declared fields of instances, except those that identify them. In stored order: append only. */
 export const INSTANCE = {
   attributes: defaultedField('attributes', AttributeMap, {}),
 }

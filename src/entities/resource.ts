@@ -27,7 +27,7 @@ import { ACTION } from './action.ts'
 import { nullableField, requiredField, schemasOf } from './entity.ts'
 import { ResourceRole, RoleBlock } from './role.ts'
 
-/** Declared fields of resource types, except their parts. */
+/** Declared fields of resource types, except their parts. In stored order: append only. */
 export const RESOURCE = {
   name: requiredField('name', Name),
   urn: nullableField('urn', Text),

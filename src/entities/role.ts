@@ -58,7 +58,7 @@ const Permissions = Type.Array(Type.String(), {
   description: '`resource:action`. For a resource role, the action alone is also accepted.',
 })
 
-/** Declared fields of roles. */
+/** Declared fields of roles. In stored order: append only. */
 export const ROLE = {
   name: requiredField('name', Name, { isSearched: true }),
   description: nullableField('description', Text),

@@ -20,7 +20,10 @@ import {
 } from '#model/wire/building-blocks.ts'
 import { nullableField, requiredField, schemasOf } from './entity.ts'
 
-/** Declared fields of tenants. Attributes are null if they were never set (native.md 0.12). */
+/**
+ * Declared fields of tenants. In stored order: append only. Attributes are null if they were never set
+ * (native.md 0.12).
+ */
 export const TENANT = {
   name: requiredField('name', Name, { isSearched: true }),
   description: nullableField('description', Text),

@@ -29,7 +29,7 @@ const EmailAddress = Type.String({
   description: 'An e-mail address.',
 })
 
-/** Declared fields of users. */
+/** Declared fields of users. In stored order: append only. */
 export const USER = {
   email: nullableField('email', Text, { sent: EmailAddress, isSearched: true }),
   first_name: nullableField('firstName', Text, { file: Type.String(), isSearched: true }),

@@ -7,7 +7,7 @@ import { type RequestClient, SOMEBODY, type WaitingClient } from '#model/caller.
 import { ChangeFilter } from '#management/changes/change-filter.ts'
 import type { ChangeStreams } from '#management/changes/change-streams.ts'
 import type { StreamPosition } from '#management/changes/stream-position.ts'
-import type { AuditCaller } from '#management/audit/audit.ts'
+import { auditCallerOf, type AuditCaller } from '#management/audit/audit.ts'
 import type { Answered } from '#management/drafts/commit-draft.ts'
 import { Admission } from '#scheduling/admission.ts'
 import { PageBytes, windowOf } from '#management/paging/paging.ts'
@@ -233,11 +233,11 @@ export class ManagementService {
     request: EnvironmentRequest,
     waiting: WaitingClient,
   ): Promise<Answered<unknown>> {
-    const { principal, requestId, path } = request
+    const { principal, path } = request
     if (path === null) {
       return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>, waiting)
     }
-    const caller = { keyId: principal.keyId, requestId }
+    const caller = auditCallerOf(request)
     const asked = { ...request, caller, waiting }
     const answered = await this.#unlessRemoved(this.#resolve(principal, path), asked)
     if (answered) return answered
@@ -277,7 +277,7 @@ export class ManagementService {
     assert(body, 'an import has a body')
     // An import can repair an environment that cannot be read.
     const service = environment.closure ? environment.service : openService(environment)
-    const caller = { keyId: principal.keyId, requestId }
+    const caller = auditCallerOf({ principal, requestId })
     const params = { proj_id: path.project, env_id: path.environment }
     const leave = this.#importing.acquire(environment.scope.environmentId)
     try {
@@ -299,8 +299,8 @@ export class ManagementService {
     request: OrganizationRequest,
     waiting: WaitingClient,
   ): Promise<ManagementAnswer> {
-    const { operation, principal, requestId, input } = request
-    const caller = { keyId: principal.keyId, requestId }
+    const { operation, principal, input } = request
+    const caller = auditCallerOf(request)
     if (operation === 'copyEnvironment') {
       return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>, caller)
     }

@@ -1,6 +1,8 @@
 /**
  * Limits that are not settings, because the specification or the stored form determines them. Each limit has
- * a test that reaches it. The limits that an operator can change are in `config/settings.ts`.
+ * a test that reaches it. The limits of the form of conditions are in `conditions/read-condition.ts`, and
+ * those of their evaluation in `conditions/values/evaluation-budget.ts`. The limits that an operator can
+ * change are in `config/settings.ts`.
  */
 
 /** Maximum number of UTF-8 bytes in a user key or instance key (native.md D-25). */

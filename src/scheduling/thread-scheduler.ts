@@ -6,7 +6,8 @@
  *     env b   ────█───────────────      time; a share that was idle counts as having used as much time as the
  *     env c   ──────██──██──██──██      share served last, so that idle shares do not accumulate time
  *
- * Short turns share a slice. System calls and their results are processed between slices.
+ * `time-budget.ts` states the longest slice of each kind of thread. Short turns share a slice. System calls
+ * and their results are processed between slices.
  */
 import type { WaitingClient } from '#model/caller.ts'
 import { AuthzError } from '#model/errors.ts'

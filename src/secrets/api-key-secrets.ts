@@ -2,9 +2,10 @@
  * Cryptography of API keys: creates secrets, computes the hashes under which they are stored, and encrypts
  * them with the organization's key.
  */
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { KeySecrets } from '#management/organization/key-secrets.ts'
 import { PURPOSE, Seal } from './seal.ts'
+import { hashOfSecret } from './secret-hash.ts'
 
 export class ApiKeySecrets implements KeySecrets {
   readonly #seal: Seal
@@ -19,7 +20,7 @@ export class ApiKeySecrets implements KeySecrets {
   }
 
   hash(secret: string): string {
-    return hash('sha256', secret, 'hex')
+    return hashOfSecret(secret)
   }
 
   seal(apiKeyId: string, secret: string): Uint8Array | null {

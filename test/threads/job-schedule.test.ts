@@ -1,12 +1,7 @@
 /** The order in which a pool runs its jobs, without threads. */
 import { describe, expect, test } from 'vitest'
-import {
-  type BulkPart,
-  BulkProgress,
-  OWN_PART_CHECKS,
-  PARTS_AHEAD,
-  POOLED_CHECKS_MIN,
-} from '#threads/pool/bulk-parts.ts'
+import { POOLED_CHECKS_MIN } from '#decisions/decision-pool.ts'
+import { type BulkPart, BulkProgress, OWN_PART_CHECKS, PARTS_AHEAD } from '#threads/pool/bulk-parts.ts'
 import { type BulkJob, JobSchedule, type ScheduledJob } from '#threads/pool/job-schedule.ts'
 import { Random } from '#testing/data/random.ts'
 

@@ -6,9 +6,8 @@
 import { type Static, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { Node, type NodeList } from '#model/wire/node.ts'
-import type { NodeHeartbeats } from '#store/node-heartbeats.ts'
+import { BEAT_MS, type NodeHeartbeats } from '#store/node-heartbeats.ts'
 
-const BEAT_MS = 2_000
 const NODES_MAX = 1_000
 /** A node with more environments does not publish its revisions, so that heartbeats stay short. */
 const REVISIONS_MAX = 16

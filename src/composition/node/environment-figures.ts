@@ -1,4 +1,7 @@
-/** Holds the environments of this node. It is empty until the organization is open. */
+/**
+ * Figures, revisions and states of the environments of this node, for metrics and heartbeats. There are none
+ * until the organization is open. `management/organization/environment-opening.ts` opens the environments.
+ */
 import type { OpenEnvironments } from '#management/organization/environment-opening.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { Store } from '#store/store.ts'

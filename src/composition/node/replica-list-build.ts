@@ -1,6 +1,9 @@
 /**
  * Builds the keys and secondary indexes of a local replica whose rows were just loaded. In the meantime, the
  * main thread logs commits to the same tables. It takes over the tables when the build is complete.
+ * `store/redis/followed-environment.ts` decides when a build starts. A replica of at most
+ * `LISTED_AT_ONCE_MAX` rows (`store/open/open-store.ts`) has its lists before the first read, without this
+ * build.
  */
 import { buildKeysAndLists } from '#store/bulk-load/list-build.ts'
 import { TableView } from '#store/embedded/table-view.ts'

@@ -3,23 +3,13 @@ import type { CatchUps } from '#management/changes/catch-ups.ts'
 import type { ReadQueues } from '#scheduling/admission.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import type { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
+import { removalHoldMs } from '#management/environment/expiry-removal.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import type { KnownEnvironment, OrganizationState } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { createAccessEngine } from '#composition/node/access-engine.ts'
-
-/**
- * How long a node waits before it removes expired grants from the shared store, because the clocks of nodes
- * differ. A random part spreads the attempts of the nodes.
- */
-const SHARED_HOLD_MS = 2_000
-/**
- * How long a node waits before it removes expired grants from its own store. If thousands of grants expire
- * within a second, they leave the index first; commits would delay that.
- */
-const OWN_HOLD_MS = 500
 
 export interface EnvironmentParts {
   readonly store: Store
@@ -49,7 +39,7 @@ export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts
     catchUps: parts.catchUps,
     indexes,
     newAccessEngine: createAccessEngine,
-    expiredHoldMs: store.isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : OWN_HOLD_MS,
+    expiredHoldMs: removalHoldMs(store.isShared),
     runtime: {
       ...parts.runtime,
       onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),

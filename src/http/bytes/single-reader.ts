@@ -1,7 +1,7 @@
 /**
  * Reads the body of a single check directly from its bytes, if the body has the common form and resembles an
  * earlier one. Like `bulk-reader.ts`, it accepts only bodies that `JSON.parse` and the schema accept, and
- * reads the same query. It never rejects a request.
+ * reads the same query. It never rejects a request. The JSON itself is read by `question-reader.ts`.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'

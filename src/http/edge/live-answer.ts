@@ -1,7 +1,7 @@
 /**
  * A streaming response that continues until the service or the client ends it. Events are written while the
  * socket accepts bytes. Events that must wait are kept by reference and not copied, because many clients
- * receive the same events.
+ * receive the same events. `threads/channel/change-stream-readers.ts` decides when a reader is too slow.
  */
 import type { EventBytes, Outlet } from '#management/changes/live-bytes.ts'
 import type { StreamScheduler, Pouring } from './stream-scheduler.ts'

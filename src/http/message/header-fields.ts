@@ -74,37 +74,7 @@ export const CLIENT_VERSION: RequestHeaderField = {
  * A name in a header. The HTTP library removes spaces and bytes outside ASCII at both ends of a value
  * (docs/http-behavior.md).
  */
-const NameInHeader = Type.String({ pattern: '^[!-~](.*[!-~])?$' })
-const ENDS =
-  'Must begin and end with ASCII characters: others are removed there, which changes the key. Two different values are 400.'
-
-/**
- * Describes a header that nginx sends with `auth_request` according to its configuration (conditions.md
- * 10.5).
- */
-function askedByHeader(name: string, description: string): RequestHeaderField {
-  return {
-    name,
-    description: `${description} ${ENDS}`,
-    schema: NameInHeader,
-    required: 'always',
-    isSingle: true,
-  }
-}
-
-export const ASKED_USER = askedByHeader('Permit-User-Key', 'The key of the user.')
-export const ASKED_TENANT = askedByHeader('Permit-Tenant-Id', 'The key of the tenant.')
-export const ASKED_ACTION = askedByHeader('Permit-Action', 'The key of the action.')
-export const ASKED_TYPE = askedByHeader('Permit-Resource-Type', 'The key of the resource.')
-export const ASKED_KEY: RequestHeaderField = {
-  name: 'Permit-Resource-Key',
-  description:
-    'The key of the instance. If the header is absent or empty, the check is about the type. The gateway must always set this header, even if ' +
-    `it is empty. Otherwise a client could send it and name an instance. ${ENDS}`,
-  schema: NameInHeader,
-  isSingle: true,
-}
-
+export const NameInHeader = Type.String({ pattern: '^[!-~](.*[!-~])?$' })
 export const UNBUFFERED: HeaderField = {
   name: 'X-Accel-Buffering',
   description: 'Tells proxies to forward each part immediately.',

@@ -1,7 +1,7 @@
 /**
  * Maximum body size of each route, derived from its schema. Parsing a body blocks its thread for about 15 ms
  * per mebibyte. Therefore only routes that accept lists of thousands of elements allow bodies up to
- * `MAX_BODY_BYTES`.
+ * `MAX_BODY_BYTES`. `edge/body-receiver.ts` enforces the limits.
  */
 import type { TSchema } from 'typebox'
 import { AuthzError } from '#model/errors.ts'

@@ -7,6 +7,7 @@
  * An entry keeps the input of the call if it is short. Because the input contains keys and attributes,
  * entries are kept for a limited time (`audit-retention.ts`).
  */
+import type { Principal } from '#model/principal.ts'
 import type { Attributes } from '#model/change.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import { jsonBytes } from '#model/text/json-text.ts'
@@ -36,6 +37,16 @@ export interface AuditCaller {
   /** Null for the key in `ADMIN_API_KEY`. */
   readonly keyId: string | null
   readonly requestId: string
+}
+
+export function auditCallerOf({
+  principal,
+  requestId,
+}: {
+  readonly principal: Principal
+  readonly requestId: string
+}): AuditCaller {
+  return { keyId: principal.keyId, requestId }
 }
 
 /** A call that may change something. */

@@ -1,6 +1,7 @@
 /**
- * Names of entities in changes, and items of the change events about deleted entities. The names come from
- * the change. No other data is read, so the events of a commit stay the same if entities are deleted later.
+ * Items of the change events about deleted entities. The names come from the change. No other data is read,
+ * so the events of a commit stay the same if entities are deleted later. The items of created and updated
+ * entities are made by the presenter of each kind (`aboutPut` in `change-events.ts`).
  */
 import type { DeletedItem } from '#entities/change-event.ts'
 import { presentRuleNames } from '#management/schema/condition-sets/set-rules.ts'

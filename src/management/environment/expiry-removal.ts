@@ -21,8 +21,22 @@ import { jsonBytes } from '#model/text/json-text.ts'
 const PENDING_MAX = 100_000
 /** Failures after which a grant is left for the next start, because its row may be unreadable. */
 const FAILURES_MAX = 3
+/**
+ * How long a node waits before it removes expired grants from the shared store, because the clocks of nodes
+ * differ. A random part spreads the attempts of the nodes.
+ */
+const SHARED_HOLD_MS = 2_000
+/**
+ * How long a node waits before it removes expired grants from its own store. If thousands of grants expire
+ * within a second, they leave the index first; commits would delay that.
+ */
+const OWN_HOLD_MS = 500
 const FIRST_PAUSE_MS = 500
 const PAUSE_MS_MAX = 30_000
+
+export function removalHoldMs(isShared: boolean): number {
+  return isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : OWN_HOLD_MS
+}
 
 export interface ExpiryRemovalOptions {
   /** Delay between the expiration of a grant and its deletion. */

@@ -1,8 +1,8 @@
 /**
- * Keeps the open environments and the accepted API keys in sync with the organization's records. After every
- * change of the organization, by any node, it compares the two. Commands that change the organization wait
- * for that (`Replica`). Therefore, startup, a creation on this node and a creation on another node work in
- * the same way.
+ * Opens and closes environments: keeps the open environments and the accepted API keys in sync with the
+ * organization's records. After every change of the organization, by any node, it compares the two. Commands
+ * that change the organization wait for that (`Replica`). Therefore, startup, a creation on this node and a
+ * creation on another node work in the same way.
  *
  * Keys are replaced first: when an environment is removed, no key for it is valid any longer. An environment
  * that cannot make decisions keeps its keys, and no other environment waits for it (`live-environment.ts`).

@@ -1,7 +1,7 @@
 /**
  * Operations on role inheritance. The parents of a role are the roles that it `extends`. Its ancestors are
  * all roles that it extends, directly and through others. This applies to tenant roles and to the roles of a
- * resource type (native.md D-21).
+ * resource type (native.md D-21). `extends/check-extends.ts` checks which roles a role may extend.
  */
 import type { ReadContext, WriteContext } from '#management/drafts/context.ts'
 import { requireRole, requireType } from '#management/drafts/lookups.ts'

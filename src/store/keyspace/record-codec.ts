@@ -1,8 +1,9 @@
 /**
  * Encodes records as bytes. A value is a msgpack array with the fields of the kind in the order given here,
- * and ids as 16 bytes. The first byte of the key is the kind, and the value of a fact omits the fields that
- * are in its key. New fields are appended: in an older row they read as `null`. The value of a fact that does
- * not expire has no expiration time, which saves a byte per fact.
+ * where declared fields follow their order in `entities`, and ids as 16 bytes. The first byte of the key is
+ * the kind, and the value of a fact omits the fields that are in its key. New fields are appended: in an
+ * older row they read as `null`. The value of a fact that does not expire has no expiration time, which saves
+ * a byte per fact.
  *
  * Facts are the most frequent rows, up to millions: see `docs/storage.md` for their sizes.
  */

@@ -3,13 +3,10 @@
  * Redis, because the clocks of nodes can differ. One hash contains the ids, so that no node has to scan all
  * keys of a server. A node that reads the heartbeats removes ids whose text has expired.
  */
-import type { NodeHeartbeats } from '#store/node-heartbeats.ts'
+import { BEAT_EXPIRY_SECONDS, type NodeHeartbeats } from '#store/node-heartbeats.ts'
 import { type NodeKeys, nodeKeys } from '#store/redis/link/redis-keys.ts'
 import type { RedisLink, RedisReply } from '#store/redis/link/redis-link.ts'
 import { HEARTBEAT } from '#store/redis/scripts/scripts.ts'
-
-/** Time in seconds after which a heartbeat expires: five times the interval between two heartbeats. */
-const EXPIRY_SECONDS = 10
 
 export class RedisNodeHeartbeats implements NodeHeartbeats {
   readonly #link: RedisLink
@@ -21,7 +18,7 @@ export class RedisNodeHeartbeats implements NodeHeartbeats {
   }
 
   async publish(id: string, text: string): Promise<void> {
-    await this.#link.run(HEARTBEAT, [this.#keys.ids, this.#keys.of(id)], [id, text, EXPIRY_SECONDS])
+    await this.#link.run(HEARTBEAT, [this.#keys.ids, this.#keys.of(id)], [id, text, BEAT_EXPIRY_SECONDS])
   }
 
   async read(

@@ -6,9 +6,10 @@
  * first receives the secret. From then on the monotonic clock counts, so that setting the wall clock neither
  * ends a secret early nor keeps it valid.
  */
-import { hash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { bearerToken } from '#model/bearer-token.ts'
 import type { Principal } from '#model/principal.ts'
+import { hashOfSecret } from '#secrets/secret-hash.ts'
 import { interned } from '#threads/interned.ts'
 import type { Credential } from './messages.ts'
 
@@ -117,7 +118,7 @@ export class ApiKeyAuthentication {
   #find(authorization: string): KnownKey | null {
     const token = bearerToken(authorization)
     if (token === null) return null
-    const secretHash = hash('sha256', token, 'hex')
+    const secretHash = hashOfSecret(token)
     const known = this.#known.get(secretHash)
     if (!known || !timingSafeEqual(known.hash, Buffer.from(secretHash, 'hex'))) return null
     // Only the usual spelling is cached. A header has many valid spellings, and each would take an entry.

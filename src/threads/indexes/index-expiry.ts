@@ -34,7 +34,7 @@ const GRACE_MS = 30
 const LOOK_MS_MAX = 1_000
 const DEADLINE_MS_MAX = 3_600_000
 
-export interface EndingFactsOptions {
+export interface ExpiringFactsOptions {
   readonly index: ExpiringIndex
   /** A clock of this thread, in which deadlines are expressed. */
   readonly clock: StalenessDeadline
@@ -46,7 +46,7 @@ export interface EndingFactsOptions {
 }
 
 export class ExpiringFacts {
-  readonly #options: EndingFactsOptions
+  readonly #options: ExpiringFactsOptions
   readonly #deadline: StalenessDeadline
   #timer: NodeJS.Timeout | undefined
   #pending: NodeJS.Immediate | undefined
@@ -54,7 +54,7 @@ export class ExpiringFacts {
   /** The fault that stopped the removal; null if there was none. */
   #fault: Error | null = null
 
-  constructor(options: EndingFactsOptions) {
+  constructor(options: ExpiringFactsOptions) {
     this.#options = options
     this.#deadline = options.clock.another()
   }

@@ -5,8 +5,6 @@
  * sizes.
  */
 
-/** Minimum number of checks of a bulk that is sent to the pool. */
-export const POOLED_CHECKS_MIN = 2_000
 /** Maximum number of checks of a part for the pool. */
 const POOL_PART_CHECKS_MAX = 2_048
 /** Minimum number of checks of a part for the pool, if the bulk is large enough. */

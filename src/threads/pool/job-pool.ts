@@ -12,12 +12,13 @@
  * thread is started for the next job. Until a thread has started, this thread does all work.
  */
 import type { Worker } from 'node:worker_threads'
-import type {
-  DecisionPool,
-  SearchJob,
-  SlicedAnswer,
-  SlicedJob,
-  SlicedKind,
+import {
+  POOLED_CHECKS_MIN,
+  type DecisionPool,
+  type SearchJob,
+  type SlicedAnswer,
+  type SlicedJob,
+  type SlicedKind,
 } from '#decisions/decision-pool.ts'
 import type { CancelableClient, WaitingClient } from '#model/caller.ts'
 import { searchWith } from '#decisions/search-job.ts'
@@ -26,7 +27,7 @@ import { abandoned, tooManyReads } from '#scheduling/admission.ts'
 import { LongReads } from '#scheduling/thread-scheduler.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
-import { BulkProgress, PARTS_AHEAD, POOLED_CHECKS_MIN } from './bulk-parts.ts'
+import { BulkProgress, PARTS_AHEAD } from './bulk-parts.ts'
 import { JobSchedule } from './job-schedule.ts'
 import { MemoryStock } from './memory-stock.ts'
 import {

@@ -1,6 +1,7 @@
 /**
- * Manages the regions of one index and a thread's views of them. `SharedIndexHandle` can be sent with
- * `postMessage`: another thread attaches to the index by creating views, without copying.
+ * Buffers of one index (its regions: their sizes, growth and limits) and a thread's views of them.
+ * `SharedIndexHandle` can be sent with `postMessage`: another thread attaches to the index by creating views,
+ * without copying.
  *
  * Invariant: views have an explicit length, because reads through length-tracking views of growable buffers
  * are 17 times slower. If the views of a thread are older than the layout epoch, the thread therefore creates

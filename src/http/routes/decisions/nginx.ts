@@ -4,21 +4,43 @@
  * deny has the status 403. With any other status, nginx responds with 500.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
-import {
-  ASKED_ACTION,
-  ASKED_KEY,
-  ASKED_TENANT,
-  ASKED_TYPE,
-  ASKED_USER,
-  REQUEST_ID,
-  type RequestHeaderField,
-} from '#http/message/header-fields.ts'
+import { NameInHeader, REQUEST_ID, type RequestHeaderField } from '#http/message/header-fields.ts'
 import type { Call } from '#http/message/request-reply.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type AllowedQuery, AllowedResult, DeniedOrRefused } from '#model/wire/decisions/decision.ts'
 import { decided } from './allowed.ts'
+
+const ENDS =
+  'Must begin and end with ASCII characters: others are removed there, which changes the key. Two different values are 400.'
+
+/**
+ * Describes a header that nginx sends with `auth_request` according to its configuration (conditions.md
+ * 10.5).
+ */
+function askedByHeader(name: string, description: string): RequestHeaderField {
+  return {
+    name,
+    description: `${description} ${ENDS}`,
+    schema: NameInHeader,
+    required: 'always',
+    isSingle: true,
+  }
+}
+
+const ASKED_USER = askedByHeader('Permit-User-Key', 'The key of the user.')
+const ASKED_TENANT = askedByHeader('Permit-Tenant-Id', 'The key of the tenant.')
+const ASKED_ACTION = askedByHeader('Permit-Action', 'The key of the action.')
+const ASKED_TYPE = askedByHeader('Permit-Resource-Type', 'The key of the resource.')
+const ASKED_KEY: RequestHeaderField = {
+  name: 'Permit-Resource-Key',
+  description:
+    'The key of the instance. If the header is absent or empty, the check is about the type. The gateway must always set this header, even if ' +
+    `it is empty. Otherwise a client could send it and name an instance. ${ENDS}`,
+  schema: NameInHeader,
+  isSingle: true,
+}
 
 export function nginxRoutes(decisions: DecisionService, hasDebug: boolean): Route[] {
   return (['GET', 'POST'] as const).map(method =>

@@ -1,4 +1,4 @@
-/** Users and their roles (native.md B.7, B.11). */
+/** Users and their roles (native.md B.7, B.11). Queries and bodies are declared in `entities/user.ts`. */
 import type { Route } from '#http/routing/route.ts'
 import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
 import { ReturnDeletedQuery, RoleAssignment, UserRoleRemoval } from '#entities/role-assignment.ts'

@@ -6,14 +6,11 @@
 import { isIP } from 'node:net'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { ClusterAddress, Login, RedisAddress, RedisHost, SentinelAddress } from './redis-url.ts'
-import { backoffMs } from './backoff.ts'
+import { reconnectPauseMs } from './reconnect.ts'
 
 /** A client. It reconnects by itself when its connection is lost. */
 export type RedisClient = Redis | Cluster
 
-/** Shortest and longest pause before a reconnection. Each pause is shortened by a random part. */
-const RECONNECT_MS_MIN = 50
-const RECONNECT_MS_MAX = 2_000
 /**
  * If a server sends nothing for this long while a response is due, it counts as unreachable. Every command
  * takes less time than this.
@@ -154,8 +151,4 @@ function loginOf({ username, password }: Login) {
  */
 function tlsOf({ host }: RedisHost): { servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {}
-}
-
-function reconnectPauseMs(attempt: number): number {
-  return backoffMs(attempt, RECONNECT_MS_MIN, RECONNECT_MS_MAX)
 }
