@@ -1,18 +1,8 @@
 /** API schemas of actions of a resource type and of action groups (native.md B.4). */
 import { Type, type Static } from 'typebox'
-import {
-  AttributeFilters,
-  AttributeMap,
-  environmentPath,
-  identityFields,
-  Name,
-  optional,
-  pagingQuery,
-  Reference,
-  ShortKey,
-  Text,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+import { AttributeFilters, pagingQuery } from '#model/wire/paging.ts'
+import { AttributeMap, identityFields, Name, optional, Text, Uuid } from '#model/wire/common-fields.ts'
+import { environmentPath, Reference, ShortKey } from '#model/wire/references.ts'
 import { nullableField, requiredField, schemasOf } from './entity.ts'
 
 /** Declared fields of actions. Action groups have the same fields. */

@@ -4,15 +4,9 @@
  * written.
  */
 import { Type, type Static } from 'typebox'
-import {
-  environmentPath,
-  identityFields,
-  pagingQuery,
-  Reference,
-  ShortKey,
-  Text,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+import { environmentPath, Reference, ShortKey } from '#model/wire/references.ts'
+import { identityFields, Text, Uuid } from '#model/wire/common-fields.ts'
+import { pagingQuery } from '#model/wire/paging.ts'
 import { nullableField, requiredField, schemasOf } from './entity.ts'
 
 export const AttributeType = Type.Enum([

@@ -1,6 +1,7 @@
 /** API schemas of the change stream: its events and its parameters. */
 import { type Static, type TSchema, Type } from 'typebox'
-import { environmentPath, moment, nullable, ShortKey, Uuid } from '#model/wire/building-blocks.ts'
+import { environmentPath, ShortKey } from '#model/wire/references.ts'
+import { moment, nullable, Uuid } from '#model/wire/common-fields.ts'
 import { ConditionSet } from './condition-set.ts'
 import { ProxyConfig } from './proxy-config.ts'
 import { Relation } from './relation.ts'

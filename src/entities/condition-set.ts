@@ -3,19 +3,15 @@ import { type Static, Type } from 'typebox'
 import { CONDITION_SET_KEY_LENGTH_MAX, CONDITION_SET_NAME_LENGTH_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
-  envelope,
-  environmentPath,
   identityFields,
   NULL_HINT,
   nullable,
   optional,
-  pagingQuery,
-  Reference,
-  SearchText,
   Text,
-  TotalCountFlag,
   Uuid,
-} from '#model/wire/building-blocks.ts'
+} from '#model/wire/common-fields.ts'
+import { envelope, pagingQuery, SearchText, TotalCountFlag } from '#model/wire/paging.ts'
+import { environmentPath, Reference } from '#model/wire/references.ts'
 import { Resource } from './resource.ts'
 
 export const ConditionSetType = Type.Union([Type.Literal('userset'), Type.Literal('resourceset')], {

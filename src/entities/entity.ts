@@ -4,7 +4,7 @@
  * bodies follow from the rows. `CONTRIBUTING.md` describes how to add a field.
  */
 import { type Static, type TSchema, Type } from 'typebox'
-import { AttributeMap, nullable, optional } from '#model/wire/building-blocks.ts'
+import { AttributeMap, nullable, optional } from '#model/wire/common-fields.ts'
 
 /** A field. Its name on the wire is its name in the declaration. */
 export interface DeclaredField {

@@ -11,17 +11,8 @@
 import { type Static, Type } from 'typebox'
 import { DERIVATIONS_MAX, MAPPING_RULES_PER_CONFIG_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import { type BuiltInTypeKey, TENANT_TYPE_KEY, USER_TYPE_KEY } from '#model/built-in-types.ts'
-import {
-  environmentPath,
-  expiryMoment,
-  LongKey,
-  Name,
-  optional,
-  Reference,
-  ShortKey,
-  Text,
-  Timestamp,
-} from '#model/wire/building-blocks.ts'
+import { environmentPath, LongKey, Reference, ShortKey } from '#model/wire/references.ts'
+import { expiryMoment, Name, optional, Text, Timestamp } from '#model/wire/common-fields.ts'
 import { ACTION } from './action.ts'
 import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
 import { AuthMechanism, MappingRuleStored } from './proxy-config.ts'

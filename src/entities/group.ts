@@ -2,21 +2,9 @@
  * API schemas of groups (native.md B.3). Responses contain keys only; requests can also contain `type:key`.
  */
 import { Type, type Static } from 'typebox'
-import {
-  endField,
-  envelope,
-  environmentPath,
-  LongKey,
-  optional,
-  pagingQuery,
-  QualifiedShortKey,
-  Reference,
-  SearchText,
-  shownExpiry,
-  ShortKey,
-  TotalCountFlag,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+import { endField, optional, shownExpiry, Uuid } from '#model/wire/common-fields.ts'
+import { envelope, pagingQuery, SearchText, TotalCountFlag } from '#model/wire/paging.ts'
+import { environmentPath, LongKey, QualifiedShortKey, Reference, ShortKey } from '#model/wire/references.ts'
 
 export const GroupCreate = Type.Object({
   group_instance_key: QualifiedShortKey,

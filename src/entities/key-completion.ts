@@ -6,7 +6,8 @@ import {
   COMPLETIONS_MAX,
   LONG_KEY_BYTES_MAX,
 } from '#model/limits.ts'
-import { environmentPath, nullable, Reference, Uuid } from '#model/wire/building-blocks.ts'
+import { environmentPath, Reference } from '#model/wire/references.ts'
+import { nullable, Uuid } from '#model/wire/common-fields.ts'
 import { ConditionSetType } from './condition-set.ts'
 
 const CompletedKind = Type.Union(

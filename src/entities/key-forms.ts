@@ -1,7 +1,7 @@
 /** Descriptions of valid keys of maps, for errors about other keys. */
 import { Type, type TSchema } from 'typebox'
 import { CONDITION_SET_KEY_LENGTH_MAX, SHORT_KEY_LENGTH_MAX } from '#model/limits.ts'
-import { ShortKey } from '#model/wire/building-blocks.ts'
+import { ShortKey } from '#model/wire/references.ts'
 import { ConditionSetKey } from './condition-set.ts'
 
 /** A name in a map. The schema only requires that it is not empty; the service checks the other rules. */

@@ -9,7 +9,8 @@ import {
   KEY_SEARCH_ROWS_MAX,
   LONG_KEY_BYTES_MAX,
 } from '#model/limits.ts'
-import { environmentPath, nullable, Reference } from '#model/wire/building-blocks.ts'
+import { environmentPath, Reference } from '#model/wire/references.ts'
+import { nullable } from '#model/wire/common-fields.ts'
 import { KeyCompletion } from './key-completion.ts'
 
 const SearchedKind = Type.Union(

@@ -1,7 +1,8 @@
 /** API schemas of role assignments, in the form in which a decision point lists them (conditions.md 10.7). */
 import { Type } from 'typebox'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
-import { moment, pagingQuery } from '#model/wire/building-blocks.ts'
+import { moment } from '#model/wire/common-fields.ts'
+import { pagingQuery } from '#model/wire/paging.ts'
 
 /** A filter that is an empty text matches nothing. */
 const Filter = Type.Optional(

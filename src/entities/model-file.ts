@@ -7,17 +7,8 @@
  * management API.
  */
 import { type Static, Type, type TSchema } from 'typebox'
-import {
-  AttributeMap,
-  expiryMoment,
-  LongKey,
-  Name,
-  nullable,
-  optional,
-  ShortKey,
-  Text,
-  withDescribedPattern,
-} from '#model/wire/building-blocks.ts'
+import { AttributeMap, expiryMoment, Name, nullable, optional, Text } from '#model/wire/common-fields.ts'
+import { LongKey, ShortKey, withDescribedPattern } from '#model/wire/references.ts'
 import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
 import { AnyText, QualifiedKey } from './key-forms.ts'
 import { ActionBlock, AttributeBlock, RESOURCE } from './resource.ts'

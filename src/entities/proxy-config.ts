@@ -8,16 +8,9 @@ import {
   PROXY_SECRET_BYTES_MAX,
 } from '#model/limits.ts'
 import { FITS_NO_REQUEST, MAPPING_METHODS, readMappingUrl } from '#model/mapping-urls.ts'
-import {
-  environmentPath,
-  identityFields,
-  Name,
-  nullable,
-  optional,
-  pagingQuery,
-  Reference,
-  ShortKey,
-} from '#model/wire/building-blocks.ts'
+import { environmentPath, Reference, ShortKey } from '#model/wire/references.ts'
+import { identityFields, Name, nullable, optional } from '#model/wire/common-fields.ts'
+import { pagingQuery } from '#model/wire/paging.ts'
 
 const MappingRuleUrl = mappingRuleUrl(readMappingUrl)
 

@@ -3,17 +3,9 @@
  * (native.md B.4, C.1).
  */
 import { Type, type Static } from 'typebox'
-import {
-  envelope,
-  environmentPath,
-  identityFields,
-  Name,
-  pagingQuery,
-  Reference,
-  ShortKey,
-  Text,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+import { envelope, pagingQuery } from '#model/wire/paging.ts'
+import { environmentPath, Reference, ShortKey } from '#model/wire/references.ts'
+import { identityFields, Name, Text, Uuid } from '#model/wire/common-fields.ts'
 import { nullableField, requiredField, schemasOf } from './entity.ts'
 
 /** Declared fields of relations. */

@@ -1,23 +1,17 @@
 /** API schemas of relationship tuples (native.md B.10). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
+import { DetailFlag, expiryFilter, envelope, pagingQuery, TotalCountFlag } from '#model/wire/paging.ts'
 import {
-  DetailFlag,
   endField,
-  expiryFilter,
-  envelope,
-  environmentPath,
-  InstanceReference,
   nullable,
   optional,
-  pagingQuery,
-  Reference,
   scopeFields,
   shownExpiry,
   timeFields,
-  TotalCountFlag,
   Uuid,
-} from '#model/wire/building-blocks.ts'
+} from '#model/wire/common-fields.ts'
+import { environmentPath, InstanceReference, Reference } from '#model/wire/references.ts'
 import { ResourceInstanceDetails } from './resource-instance.ts'
 import { TenantDetails } from './tenant.ts'
 

@@ -3,21 +3,14 @@ import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
   AttributeFilters,
-  AttributeMap,
   DetailFlag,
   envelope,
-  environmentPath,
-  identityFields,
-  LongKey,
-  nullable,
-  optional,
   pagingQuery,
-  Reference,
   SearchText,
-  ShortKey,
   TotalCountFlag,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+} from '#model/wire/paging.ts'
+import { AttributeMap, identityFields, nullable, optional, Uuid } from '#model/wire/common-fields.ts'
+import { environmentPath, LongKey, Reference, ShortKey } from '#model/wire/references.ts'
 import { defaultedField, schemasOf } from './entity.ts'
 
 /** Declared fields of instances, except those that identify them. In stored order: append only. */

@@ -5,24 +5,18 @@
 import { Type, type Static } from 'typebox'
 import { PARTS_PER_BODY_MAX } from '#model/limits.ts'
 import { ATTRIBUTE } from './attribute.ts'
+import { AttributeFilters, envelope, pagingQuery, SearchText, TotalCountFlag } from '#model/wire/paging.ts'
 import {
-  AttributeFilters,
   AttributeMap,
-  envelope,
-  environmentPath,
   identityFields,
   Name,
   NULL_HINT,
   nullable,
   optional,
-  pagingQuery,
-  Reference,
-  SearchText,
-  ShortKey,
   Text,
-  TotalCountFlag,
   Uuid,
-} from '#model/wire/building-blocks.ts'
+} from '#model/wire/common-fields.ts'
+import { environmentPath, Reference, ShortKey } from '#model/wire/references.ts'
 import { ACTION } from './action.ts'
 import { nullableField, requiredField, schemasOf } from './entity.ts'
 import { ResourceRole, RoleBlock } from './role.ts'

@@ -5,17 +5,12 @@ import {
   DetailFlag,
   expiryFilter,
   envelope,
-  environmentPath,
-  nullable,
   pageSize,
   pagingQuery,
-  Reference,
-  scopeFields,
-  shownExpiry,
-  Timestamp,
   TotalCountFlag,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+} from '#model/wire/paging.ts'
+import { environmentPath, Reference } from '#model/wire/references.ts'
+import { nullable, scopeFields, shownExpiry, Timestamp, Uuid } from '#model/wire/common-fields.ts'
 import { schemasOf } from './entity.ts'
 import { ResourceInstanceDetails } from './resource-instance.ts'
 import { TenantDetails } from './tenant.ts'

@@ -1,23 +1,17 @@
 /** API schemas of resource roles and tenant roles (native.md B.4, B.5). */
 import { Type, type Static, type TSchema } from 'typebox'
 import { BULK_ELEMENTS_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
+import { AttributeFilters, envelope, pagingQuery, SearchText, TotalCountFlag } from '#model/wire/paging.ts'
 import {
-  AttributeFilters,
   AttributeMap,
-  envelope,
-  environmentPath,
   identityFields,
   Name,
   NULL_HINT,
   optional,
-  pagingQuery,
-  Reference,
-  SearchText,
-  ShortKey,
   Text,
-  TotalCountFlag,
   Uuid,
-} from '#model/wire/building-blocks.ts'
+} from '#model/wire/common-fields.ts'
+import { environmentPath, Reference, ShortKey } from '#model/wire/references.ts'
 import { defaultedField, nullableField, requiredField, schemasOf } from './entity.ts'
 
 export const DerivationCondition = Type.Object({

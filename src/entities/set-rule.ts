@@ -1,17 +1,9 @@
 /** API schemas of rules on condition sets (conditions.md 1.4 and 2). */
 import { type Static, Type } from 'typebox'
 import { BULK_ELEMENTS_MAX, LONG_KEY_BYTES_MAX } from '#model/limits.ts'
-import {
-  envelope,
-  environmentPath,
-  optional,
-  pagingQuery,
-  Reference,
-  scopeFields,
-  timeFields,
-  TotalCountFlag,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+import { envelope, pagingQuery, TotalCountFlag } from '#model/wire/paging.ts'
+import { environmentPath, Reference } from '#model/wire/references.ts'
+import { optional, scopeFields, timeFields, Uuid } from '#model/wire/common-fields.ts'
 
 export const SetRuleCreate = Type.Object({
   /** User set or tenant role. */

@@ -1,23 +1,17 @@
 /** API schemas of tenants (native.md B.6, B.11). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
+import { AttributeFilters, envelope, pagingQuery, SearchText, TotalCountFlag } from '#model/wire/paging.ts'
 import {
-  AttributeFilters,
   AttributeMap,
-  envelope,
-  environmentPath,
   identityFields,
   Name,
   nullable,
-  pagingQuery,
-  Reference,
-  SearchText,
-  ShortKey,
   Text,
   Timestamp,
-  TotalCountFlag,
   Uuid,
-} from '#model/wire/building-blocks.ts'
+} from '#model/wire/common-fields.ts'
+import { environmentPath, Reference, ShortKey } from '#model/wire/references.ts'
 import { nullableField, requiredField, schemasOf } from './entity.ts'
 
 /**

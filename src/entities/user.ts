@@ -1,22 +1,16 @@
 /** API schemas of users (native.md B.7, B.11). */
 import { Type, type Static } from 'typebox'
 import { BULK_ELEMENTS_MAX, TEXT_LENGTH_MAX } from '#model/limits.ts'
+import { AttributeFilters, envelope, pagingQuery, SearchText } from '#model/wire/paging.ts'
 import {
-  AttributeFilters,
   AttributeMap,
   endField,
-  envelope,
-  environmentPath,
   identityFields,
-  InstanceReference,
-  LongKey,
   optional,
-  pagingQuery,
-  Reference,
-  SearchText,
   shownExpiry,
   Text,
-} from '#model/wire/building-blocks.ts'
+} from '#model/wire/common-fields.ts'
+import { environmentPath, InstanceReference, LongKey, Reference } from '#model/wire/references.ts'
 import { defaultedField, nullableField, schemasOf } from './entity.ts'
 
 /**

@@ -8,7 +8,7 @@ import type { OnProgress } from '#cli/session/output.ts'
 import { questionBody, type SingleQuestion } from '#cli/questions/question.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
 import { QuestionAttributes } from '#entities/model-file.ts'
-import { AttributeMap } from '#model/wire/building-blocks.ts'
+import { AttributeMap } from '#model/wire/common-fields.ts'
 import { BulkAllowedResult } from '#model/wire/decisions/decision.ts'
 
 /** Number of checks per request. It is below the default limit of the service. */

@@ -5,7 +5,7 @@ import { type Api, ask, resultOf } from '#cli/session/api.ts'
 import type { Command } from '#cli/session/command.ts'
 import { EXIT, UsageError } from '#cli/session/exit-codes.ts'
 import type { Session } from '#cli/session/session.ts'
-import { envelope } from '#model/wire/building-blocks.ts'
+import { envelope } from '#model/wire/paging.ts'
 import { Health } from '#model/wire/health.ts'
 import { NativeError } from '#model/wire/problem.ts'
 

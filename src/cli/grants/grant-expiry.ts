@@ -3,7 +3,7 @@
  */
 import { Compile } from 'typebox/schema'
 import type { Argv } from 'yargs'
-import { expiryMoment, MOMENT_FORM } from '#model/wire/building-blocks.ts'
+import { expiryMoment, MOMENT_FORM } from '#model/wire/common-fields.ts'
 import { UsageError } from '#cli/session/exit-codes.ts'
 
 const [SECOND, MINUTE, HOUR, DAY, WEEK] = [1, 60, 3_600, 86_400, 604_800].map(unit => unit * 1_000) as [

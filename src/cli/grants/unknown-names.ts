@@ -4,7 +4,7 @@
  */
 import { type Static, type TSchema, Type } from 'typebox'
 import { nearestName } from '#model/nearest-name.ts'
-import { envelope } from '#model/wire/building-blocks.ts'
+import { envelope } from '#model/wire/paging.ts'
 import { formatInstanceReference, parseInstanceReference } from '#model/instance-reference.ts'
 import { ListedGroupEnvelope } from '#entities/group.ts'
 import { type Api, ask, resultOf } from '#cli/session/api.ts'

@@ -3,7 +3,7 @@ import { groupName } from './environment-state.ts'
 import { suggestion } from './findings.ts'
 import type { LocatedValue } from './located-value.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
-import { isLongKey } from '#model/wire/building-blocks.ts'
+import { isLongKey } from '#model/wire/references.ts'
 import type { NameCheck } from './name-check.ts'
 
 /** Text that describes valid keys of users and instances. */

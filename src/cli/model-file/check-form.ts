@@ -6,7 +6,7 @@ import { type Finding, suggestion } from './findings.ts'
 import type { ModelSource } from './model-source.ts'
 import type { ValuePath } from './located-value.ts'
 import { ModelFile } from '#entities/model-file.ts'
-import { MOMENT_FORM } from '#model/wire/building-blocks.ts'
+import { MOMENT_FORM } from '#model/wire/common-fields.ts'
 import { keyFormsIn } from '#entities/key-forms.ts'
 
 /**

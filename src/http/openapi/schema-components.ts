@@ -11,7 +11,8 @@
  */
 import type { TSchema } from 'typebox'
 import { assert } from '#model/assert.ts'
-import { NAME_PREFIX, UNDESCRIBED, withDescribedPattern } from '#model/wire/building-blocks.ts'
+import { NAME_PREFIX, UNDESCRIBED } from '#model/wire/paging.ts'
+import { withDescribedPattern } from '#model/wire/references.ts'
 import { type Json, withEnumeration, withNullType, withoutConstant, withType } from './portable-forms.ts'
 
 export type { Json }

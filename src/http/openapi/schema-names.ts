@@ -11,8 +11,8 @@ import * as allowedUrl from '#model/wire/decisions/allowed-url.ts'
 import * as apiKey from '#model/wire/organization/api-key.ts'
 import * as attribute from '#entities/attribute.ts'
 import * as audit from '#model/wire/organization/audit.ts'
-import * as buildingBlocks from '#model/wire/building-blocks.ts'
 import * as changeEvent from '#entities/change-event.ts'
+import * as commonFields from '#model/wire/common-fields.ts'
 import * as conditionSet from '#entities/condition-set.ts'
 import * as decisionDebug from '#model/wire/decisions/decision-debug.ts'
 import * as decision from '#model/wire/decisions/decision.ts'
@@ -27,10 +27,12 @@ import * as kong from '#model/wire/decisions/kong.ts'
 import * as localAssignments from '#entities/local-assignments.ts'
 import * as node from '#model/wire/node.ts'
 import * as organization from '#model/wire/organization/organization.ts'
+import * as paging from '#model/wire/paging.ts'
 import * as permissions from '#model/wire/decisions/permissions.ts'
 import * as problem from '#model/wire/problem.ts'
 import * as project from '#model/wire/organization/project.ts'
 import * as proxyConfig from '#entities/proxy-config.ts'
+import * as references from '#model/wire/references.ts'
 import * as relation from '#entities/relation.ts'
 import * as relationshipTuple from '#entities/relationship-tuple.ts'
 import * as resourceInstance from '#entities/resource-instance.ts'
@@ -49,8 +51,8 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   apiKey,
   attribute,
   audit,
-  buildingBlocks,
   changeEvent,
+  commonFields,
   conditionSet,
   decision,
   decisionDebug,
@@ -65,10 +67,12 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   localAssignments,
   node,
   organization,
+  paging,
   permissions,
   problem,
   project,
   proxyConfig,
+  references,
   relation,
   relationshipTuple,
   resource,

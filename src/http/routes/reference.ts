@@ -5,7 +5,7 @@ import { CACHE_CONTROL, ETAG, IF_NONE_MATCH } from '#http/message/header-fields.
 import type { Json } from '#http/openapi/schema-components.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
-import { AttributeMap } from '#model/wire/building-blocks.ts'
+import { AttributeMap } from '#model/wire/common-fields.ts'
 import { OWN_FILES_ONLY } from './page-policy.ts'
 import { REFERENCE_PAGE, REFERENCE_START } from './reference-page.ts'
 import { StaticContent } from './static-content.ts'

@@ -13,7 +13,7 @@
  */
 import type { TObject } from 'typebox'
 import type { ErrorDetail } from '#model/errors.ts'
-import { NAME_PREFIX } from '#model/wire/building-blocks.ts'
+import { NAME_PREFIX } from '#model/wire/paging.ts'
 import { DETAILS_MAX, Shape, shapeError } from './shape.ts'
 import { TOLERATED_PARAMETERS } from './tolerated-parameters.ts'
 

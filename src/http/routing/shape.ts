@@ -11,7 +11,7 @@ import type { TSchema } from 'typebox'
 import type { TLocalizedValidationError as Finding } from 'typebox/error'
 import { Compile, type Validator } from 'typebox/schema'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
-import { MOMENT_FORM, NULL_HINT } from '#model/wire/building-blocks.ts'
+import { MOMENT_FORM, NULL_HINT } from '#model/wire/common-fields.ts'
 import { keyFormsIn } from '#entities/key-forms.ts'
 import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 

@@ -14,7 +14,7 @@ import {
   type TypeRecord,
   type UserRecord,
 } from '#entities/records.ts'
-import { isLongKey } from '#model/wire/building-blocks.ts'
+import { isLongKey } from '#model/wire/references.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import type { RecordReader } from './record-reader.ts'
 

@@ -2,7 +2,7 @@
 import { forEachElement } from '#management/operations/bulk.ts'
 import type { WriteContext } from '#management/drafts/context.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
-import type { Empty } from '#model/wire/building-blocks.ts'
+import type { Empty } from '#model/wire/common-fields.ts'
 import type {
   RelationshipTuplesBulkCreate,
   RelationshipTuplesBulkDelete,

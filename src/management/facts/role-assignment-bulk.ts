@@ -7,7 +7,7 @@ import { addUser } from './users.ts'
 import { AuthzError } from '#model/errors.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import type { UserRecord } from '#entities/records.ts'
-import { isLongKey } from '#model/wire/building-blocks.ts'
+import { isLongKey } from '#model/wire/references.ts'
 import type {
   AssignmentsCreated,
   AssignmentsRemoved,

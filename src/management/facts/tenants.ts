@@ -15,7 +15,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
 import { attributeFilter, pageOfSelection, searchFilter } from '#management/paging/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { TenantRecord } from '#entities/records.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
+import type { Paging } from '#model/wire/paging.ts'
 import {
   type Tenant,
   TENANT,

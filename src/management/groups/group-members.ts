@@ -15,7 +15,7 @@ import {
 import { checkExpiry, expiresAtIn, presentExpiry } from '#management/drafts/fact-expiry.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
+import type { Paging } from '#model/wire/paging.ts'
 import type { GroupMemberBody, GroupRead, GroupUser } from '#entities/group.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { ensureMemberRole, MEMBER_ROLE, requireGroup } from './group-lookup.ts'

@@ -4,7 +4,8 @@ import type { WriteContext } from '#management/drafts/context.ts'
 import { dependantsOf, removeDependants } from '#management/drafts/removal.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import type { RecordKind } from '#entities/records.ts'
-import type { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
+import type { BulkIdents } from '#model/wire/references.ts'
+import type { Empty } from '#model/wire/common-fields.ts'
 
 interface Removed {
   readonly id: string

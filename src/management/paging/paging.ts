@@ -4,7 +4,7 @@ import { jsonBytes } from '#model/text/json-text.ts'
 import { PAGE_BYTES_MAX, PAGE_SIZE_DEFAULT } from '#model/limits.ts'
 import type { RecordKind, RecordOf } from '#entities/records.ts'
 import { runAtOnce, type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
+import type { Paging } from '#model/wire/paging.ts'
 import type { ListName } from '#store/view.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 

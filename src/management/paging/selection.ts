@@ -6,7 +6,7 @@
 import type { Attributes } from '#model/change.ts'
 import { ATTRIBUTE_FILTER_ROWS_MAX } from '#model/limits.ts'
 import type { RecordKind, RecordOf } from '#entities/records.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
+import type { Paging } from '#model/wire/paging.ts'
 import type { ListName } from '#store/view.ts'
 import { matchesSearch, type Page, pageOfLists, type MatchResult } from './paging.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'

@@ -8,7 +8,7 @@ import { isBuiltInTypeKey, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import type { AttributeRecord, TypeRecord } from '#entities/records.ts'
 import { type Attribute, ATTRIBUTE, type AttributeCreate, type AttributeUpdate } from '#entities/attribute.ts'
 import { presented, recordFrom, updated } from '#entities/entity.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
+import type { Paging } from '#model/wire/paging.ts'
 import {
   checkAttributeNames,
   checkPartIsNew,

@@ -19,7 +19,7 @@ import { BUILT_IN_TYPE_KEYS } from '#model/built-in-types.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import type { RoleRecord, TypeRecord } from '#entities/records.ts'
-import { isShortKey } from '#model/wire/building-blocks.ts'
+import { isShortKey } from '#model/wire/references.ts'
 import {
   type Resource,
   RESOURCE,

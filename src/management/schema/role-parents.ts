@@ -10,7 +10,7 @@ import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { RoleRecord, TypeRecord } from '#entities/records.ts'
-import type { Paging } from '#model/wire/building-blocks.ts'
+import type { Paging } from '#model/wire/paging.ts'
 import type { ResourceRole, ResourceRoleFamily, TenantRole, TenantRoleFamily } from '#entities/role.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import {

@@ -1,6 +1,6 @@
 /** API schemas of the nodes of a deployment, and of the activity of a node in the last minutes. */
 import { type Static, Type } from 'typebox'
-import { nullable, Timestamp, Uuid } from './building-blocks.ts'
+import { nullable, Timestamp, Uuid } from './common-fields.ts'
 
 const name = Type.String({ description: 'Name of its host.' })
 

@@ -3,7 +3,7 @@
  * text.
  */
 import { Type, type Static } from 'typebox'
-import { nullable } from './building-blocks.ts'
+import { nullable } from './common-fields.ts'
 
 /** Error codes of the management API. */
 export const ManagementErrorCode = Type.Enum([

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import * as access from '#model/wire/decisions/access.ts'
-import { ShortKey } from '#model/wire/building-blocks.ts'
+import { ShortKey } from '#model/wire/references.ts'
 import * as decision from '#model/wire/decisions/decision.ts'
 import { Shape } from '../../../src/http/routing/shape.ts'
 

@@ -6,7 +6,7 @@
 import type { Route } from '#http/routing/route.ts'
 import { Shape } from '#http/routing/shape.ts'
 import { assert } from '#model/assert.ts'
-import { environmentPath } from '#model/wire/building-blocks.ts'
+import { environmentPath } from '#model/wire/references.ts'
 import { type TObject, Type } from 'typebox'
 import { FACTS_BASE } from './managed.ts'
 import { inOwnEnvironment } from './own-environment.ts'

@@ -1,6 +1,6 @@
 /** Relationship tuples (native.md B.10). */
 import type { Route } from '#http/routing/route.ts'
-import { Empty } from '#model/wire/building-blocks.ts'
+import { Empty } from '#model/wire/common-fields.ts'
 import {
   DetailedRelationshipTuplesQuery,
   RelationshipTuple,

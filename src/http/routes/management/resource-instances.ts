@@ -1,6 +1,7 @@
 /** Resource instances (native.md B.9). */
 import type { Route } from '#http/routing/route.ts'
-import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
+import { BulkIdents } from '#model/wire/references.ts'
+import { Empty } from '#model/wire/common-fields.ts'
 import {
   DetailedResourceInstancesQuery,
   ResourceInstance,

@@ -1,6 +1,7 @@
 /** Tenants and the users that have roles in them (native.md B.6, B.11). */
 import type { Route } from '#http/routing/route.ts'
-import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
+import { BulkIdents } from '#model/wire/references.ts'
+import { Empty } from '#model/wire/common-fields.ts'
 import {
   Tenant,
   TenantCreate,

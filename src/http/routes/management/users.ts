@@ -1,6 +1,7 @@
 /** Users and their roles (native.md B.7, B.11). Queries and bodies are declared in `entities/user.ts`. */
 import type { Route } from '#http/routing/route.ts'
-import { BulkIdents, Empty } from '#model/wire/building-blocks.ts'
+import { BulkIdents } from '#model/wire/references.ts'
+import { Empty } from '#model/wire/common-fields.ts'
 import { ReturnDeletedQuery, RoleAssignment, UserRoleRemoval } from '#entities/role-assignment.ts'
 import {
   User,

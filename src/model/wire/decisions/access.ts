@@ -4,7 +4,7 @@
  * members and searches ignore some.
  */
 import { Type, type Static, type TSchema } from 'typebox'
-import { AttributeMap, optional } from '#model/wire/building-blocks.ts'
+import { AttributeMap, optional } from '#model/wire/common-fields.ts'
 
 const Name = Type.String({ minLength: 1 })
 const properties = optional(AttributeMap)

@@ -3,7 +3,8 @@
  */
 import { type Static, Type } from 'typebox'
 import { ASKED_URL_LENGTH_MAX } from '#model/limits.ts'
-import { AttributeMap, optional, UNDESCRIBED } from '#model/wire/building-blocks.ts'
+import { AttributeMap, optional } from '#model/wire/common-fields.ts'
+import { UNDESCRIBED } from '#model/wire/paging.ts'
 import { DecisionDebug } from './decision-debug.ts'
 import { AllowedResult, QuestionTold, UserInQuery } from './decision.ts'
 

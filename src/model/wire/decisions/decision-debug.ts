@@ -1,6 +1,6 @@
 /** API schema of the explanation of a decision: the `debug` of `/allowed` (native.md A.2, D-20). */
 import { Type } from 'typebox'
-import { AttributeMap, nullable } from '#model/wire/building-blocks.ts'
+import { AttributeMap, nullable } from '#model/wire/common-fields.ts'
 import { DerivationStep, ExplainedExpiry, InstanceName, NearMiss } from './near-miss.ts'
 
 /**

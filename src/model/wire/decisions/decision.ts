@@ -3,7 +3,8 @@
  * ignored.
  */
 import { type Static, Type } from 'typebox'
-import { AttributeMap, optional, UNDESCRIBED } from '#model/wire/building-blocks.ts'
+import { AttributeMap, optional } from '#model/wire/common-fields.ts'
+import { UNDESCRIBED } from '#model/wire/paging.ts'
 import { DecisionDebug } from './decision-debug.ts'
 import { ExplainedRule } from './explained-rule.ts'
 import { NativeError } from '#model/wire/problem.ts'

@@ -3,7 +3,7 @@
  * that are not listed here are ignored.
  */
 import { Type, type Static } from 'typebox'
-import { optional } from '#model/wire/building-blocks.ts'
+import { optional } from '#model/wire/common-fields.ts'
 
 export const KongQuery = Type.Object({
   input: Type.Object({

@@ -3,7 +3,7 @@
  * condition.
  */
 import { Type } from 'typebox'
-import { moment } from '#model/wire/building-blocks.ts'
+import { moment } from '#model/wire/common-fields.ts'
 
 export const InstanceName = Type.Object({ type: Type.String(), key: Type.String() })
 

@@ -1,6 +1,6 @@
 /** API schemas of lists of permissions (native.md A.4, A.5). */
 import { Type, type Static } from 'typebox'
-import { AttributeMap, optional } from '#model/wire/building-blocks.ts'
+import { AttributeMap, optional } from '#model/wire/common-fields.ts'
 import { ResourceInQuery, UserInQuery } from './decision.ts'
 
 const Names = optional(Type.Array(Type.String()))

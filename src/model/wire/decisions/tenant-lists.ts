@@ -1,6 +1,6 @@
 /** API schemas of the lists of tenants for one user (conditions.md 10.1 and 10.2). */
 import { Type, type Static } from 'typebox'
-import { AttributeMap, optional } from '#model/wire/building-blocks.ts'
+import { AttributeMap, optional } from '#model/wire/common-fields.ts'
 import { UserInQuery } from './decision.ts'
 
 /** A tenant in the response of a decision route. */

@@ -4,18 +4,9 @@
  */
 import { type Static, Type } from 'typebox'
 import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
-import {
-  envelope,
-  moment,
-  Name,
-  nullable,
-  optional,
-  pagingQuery,
-  Reference,
-  SearchText,
-  Timestamp,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+import { envelope, pagingQuery, SearchText } from '#model/wire/paging.ts'
+import { moment, Name, nullable, optional, Timestamp, Uuid } from '#model/wire/common-fields.ts'
+import { Reference } from '#model/wire/references.ts'
 
 const keyScopeFields = {
   organization_id: Uuid,

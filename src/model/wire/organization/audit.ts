@@ -1,16 +1,9 @@
 /** API schemas of the audit log, which records every management call that changed something. */
 import { type Static, Type } from 'typebox'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
-import {
-  AttributeMap,
-  envelope,
-  environmentPath,
-  nullable,
-  pagingQuery,
-  moment,
-  Timestamp,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+import { AttributeMap, nullable, moment, Timestamp, Uuid } from '#model/wire/common-fields.ts'
+import { envelope, pagingQuery } from '#model/wire/paging.ts'
+import { environmentPath } from '#model/wire/references.ts'
 
 /** Kinds of the entities that an entry names. For a group, the kind is `resource_instance`. */
 const AuditedKind = Type.Union([

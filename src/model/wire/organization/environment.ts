@@ -3,19 +3,16 @@ import { type Static, Type } from 'typebox'
 import { COPY_PATTERNS_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
-  environmentPath,
   Name,
   nullable,
   optional,
-  pagingQuery,
-  Reference,
-  SearchText,
-  ShortKey,
   Text,
   timeFields,
   Timestamp,
   Uuid,
-} from '#model/wire/building-blocks.ts'
+} from '#model/wire/common-fields.ts'
+import { environmentPath, Reference, ShortKey } from '#model/wire/references.ts'
+import { pagingQuery, SearchText } from '#model/wire/paging.ts'
 
 /** Fields that are stored for clients and have no effect. */
 const describingFields = {

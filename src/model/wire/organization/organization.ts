@@ -1,16 +1,8 @@
 /** API schemas of the organization and its members. There is one organization. It has no member accounts. */
 import { type Static, Type } from 'typebox'
-import {
-  AttributeMap,
-  Name,
-  nullable,
-  pagingQuery,
-  Reference,
-  SearchText,
-  ShortKey,
-  timeFields,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+import { AttributeMap, Name, nullable, timeFields, Uuid } from '#model/wire/common-fields.ts'
+import { pagingQuery, SearchText } from '#model/wire/paging.ts'
+import { Reference, ShortKey } from '#model/wire/references.ts'
 
 export const Organization = Type.Object({
   id: Uuid,

@@ -1,19 +1,9 @@
 /** API schemas of projects (native.md B.13). */
 import { type Static, Type } from 'typebox'
 import { INITIAL_ENVIRONMENTS_MAX } from '#model/limits.ts'
-import {
-  AttributeMap,
-  Name,
-  nullable,
-  optional,
-  pagingQuery,
-  Reference,
-  SearchText,
-  ShortKey,
-  Text,
-  timeFields,
-  Uuid,
-} from '#model/wire/building-blocks.ts'
+import { AttributeMap, Name, nullable, optional, Text, timeFields, Uuid } from '#model/wire/common-fields.ts'
+import { pagingQuery, SearchText } from '#model/wire/paging.ts'
+import { Reference, ShortKey } from '#model/wire/references.ts'
 import { EnvironmentCreate } from './environment.ts'
 
 /** Fields that are stored for clients and have no effect. */
