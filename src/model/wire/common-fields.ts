@@ -1,4 +1,4 @@
-/** Fields that many API schemas share: texts, ids, times, attributes, scopes, nullable fields (native.md B.1). */
+/** Fields that many API schemas share: texts, ids, times, attributes and scopes (native.md B.1). */
 import { type Static, Type, type TSchema } from 'typebox'
 import { TEXT_LENGTH_MAX } from '#model/limits.ts'
 
