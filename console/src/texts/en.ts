@@ -213,7 +213,7 @@ export const en = {
   explanation: explanationEn,
   groups: {
     title: 'Groups',
-    lead: 'Members of a group receive its roles. So do members of the groups that are nested in it.',
+    lead: 'Members of a group, and members of the groups nested in it, receive its roles.',
     choose: 'Select a group in the tree, or search for one.',
     tree: 'Group hierarchy',
     search: 'Search groups',

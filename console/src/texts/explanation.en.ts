@@ -42,7 +42,7 @@ export const explanationEn = {
     isIn: 'is in',
     becomes: (from: string, to: string) => `${from} → ${to}`,
     guarded: 'if no direct role',
-    blocked: (roles: string) => `void: direct role ${roles}`,
+    blocked: (roles: string) => `without effect because of the direct role ${roles}`,
     missing: 'missing',
     memberOf: (user: string, group: string) => `${user} is a member of the group ${group}.`,
     holdsOn: (user: string, role: string, on: string) => `${user} has the role ${role} on ${on}.`,

@@ -70,9 +70,9 @@ export const modelSetsDe: Texts['model']['sets'] = {
   rules: 'Regeln',
   rulesLead: {
     userset:
-      'Benutzer in dieser Menge dürfen die Aktion auf den Ressourcen der Ressourcenmenge ausführen. Regeln erlauben nur Zugriff.',
+      'Benutzer in dieser Menge dürfen die Aktion auf den Ressourcen der Ressourcenmenge ausführen. Regeln verweigern nie den Zugriff.',
     resourceset:
-      'Benutzer in der Benutzermenge dürfen die Aktion auf den Ressourcen dieser Menge ausführen. Regeln erlauben nur Zugriff.',
+      'Benutzer in der Benutzermenge dürfen die Aktion auf den Ressourcen dieser Menge ausführen. Regeln verweigern nie den Zugriff.',
   },
   noRules: 'Keine Regel verwendet diese Menge, daher erlaubt sie noch nichts.',
   userSide: 'Benutzermenge',

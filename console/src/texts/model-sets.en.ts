@@ -67,9 +67,9 @@ export const modelSetsEn = {
   rules: 'Rules',
   rulesLead: {
     userset:
-      'Users in this set may perform the action on the resources in the resource set. Rules only allow access.',
+      'Users in this set may perform the action on the resources in the resource set. Rules never deny access.',
     resourceset:
-      'Users in the user set may perform the action on the resources in this set. Rules only allow access.',
+      'Users in the user set may perform the action on the resources in this set. Rules never deny access.',
   },
   noRules: 'No rule uses this set, so it does not allow anything yet.',
   userSide: 'User set',

@@ -88,7 +88,7 @@ export const modelGraphDe: Texts['model']['graph'] = {
     label: key => `Aktion ${key} bearbeiten`,
     title: (key, type) => `Aktion ${key} von ${type} bearbeiten`,
     sentence: (key, type) =>
-      `Ändert Name und Beschreibung der Aktion ${key} von ${type}. Berechtigungen ändern sich nicht.`,
+      `Ändert Name, Beschreibung und Attribute der Aktion ${key} von ${type}. Berechtigungen ändern sich nicht.`,
     done: (key, type) => `Die Aktion ${key} von ${type} wurde geändert.`,
   },
   removeAction: {
@@ -135,7 +135,8 @@ export const modelGraphDe: Texts['model']['graph'] = {
     label: key => `Rolle ${key} bearbeiten`,
     title: (key, type) => `Rolle ${key} von ${type} bearbeiten`,
     tenantTitle: key => `Mandantenrolle ${key} bearbeiten`,
-    sentence: key => `Ändert Name und Beschreibung der Rolle ${key}. Ihre Berechtigungen ändern sich nicht.`,
+    sentence: key =>
+      `Ändert Name, Beschreibung und Attribute der Rolle ${key}. Ihre Berechtigungen ändern sich nicht.`,
     done: key => `Die Rolle ${key} wurde geändert.`,
   },
   guard: {
@@ -253,7 +254,8 @@ export const modelGraphDe: Texts['model']['graph'] = {
     open: 'Bearbeiten',
     description: 'Beschreibung',
     attributes: 'Attribute',
-    attributesHelp: 'Daten, die Ihre Anwendungen hier speichern, als JSON: {"color": "green"}. Leer: keine.',
+    attributesHelp:
+      'Daten, die Ihre Anwendungen hier speichern, als JSON: {"color": "green"}. Lassen Sie das Feld leer, wenn es keine gibt.',
     noObject: 'Das ist kein JSON-Objekt.',
     save: 'Speichern',
     now: value => `Aktueller Wert: ${value === '' ? '(leer)' : value}`,

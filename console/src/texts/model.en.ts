@@ -91,7 +91,7 @@ export const modelGraphEn = {
     label: (key: string) => `Edit the action ${key}`,
     title: (key: string, type: string) => `Edit the action ${key} of ${type}`,
     sentence: (key: string, type: string) =>
-      `Changes the name and description of the action ${key} of ${type}. Permissions do not change.`,
+      `Changes the name, description and attributes of the action ${key} of ${type}. Permissions do not change.`,
     done: (key: string, type: string) => `The action ${key} of ${type} was changed.`,
   },
   removeAction: {
@@ -139,7 +139,7 @@ export const modelGraphEn = {
     title: (key: string, type: string) => `Edit the role ${key} of ${type}`,
     tenantTitle: (key: string) => `Edit the tenant role ${key}`,
     sentence: (key: string) =>
-      `Changes the name and description of the role ${key}. Its permissions do not change.`,
+      `Changes the name, description and attributes of the role ${key}. Its permissions do not change.`,
     done: (key: string) => `The role ${key} was changed.`,
   },
   guard: {
@@ -264,7 +264,8 @@ export const modelGraphEn = {
     open: 'Edit',
     description: 'Description',
     attributes: 'Attributes',
-    attributesHelp: 'Data that your applications store here, as JSON: {"color": "green"}. Empty: none.',
+    attributesHelp:
+      'Data that your applications store here, as JSON: {"color": "green"}. Leave it empty if there are none.',
     noObject: 'This is not a JSON object.',
     save: 'Save',
     now: (value: string) => `Current value: ${value === '' ? '(empty)' : value}`,

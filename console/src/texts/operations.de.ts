@@ -172,7 +172,7 @@ export const operationsDe: typeof operationsEn = {
     revokeLabel: name => `${name} widerrufen`,
     revokeTitle: name => `${name} widerrufen?`,
     revokeSentence: (name, opens) =>
-      `Clients, die ${name} verwenden, werden sofort abgewiesen, auch mit dem vorherigen Geheimnis, und haben keinen Zugriff mehr auf ${opens}. Das lässt sich nicht rückgängig machen.`,
+      `Clients, die ${name} verwenden, werden sofort abgewiesen, auch wenn sie noch das vorherige Geheimnis verwenden, und haben keinen Zugriff mehr auf ${opens}. Das lässt sich nicht rückgängig machen.`,
     revokeOwn: 'Wenn Sie sich mit diesem Schlüssel angemeldet haben, werden Sie abgemeldet.',
     reach: {
       org: 'die Organisation',

@@ -169,7 +169,7 @@ export const operationsEn = {
     revokeLabel: (name: string) => `Revoke ${name}`,
     revokeTitle: (name: string) => `Revoke ${name}?`,
     revokeSentence: (name: string, opens: string) =>
-      `Clients that use ${name} are rejected immediately, also with the previous secret, and lose access to ${opens}. This cannot be undone.`,
+      `Clients that use ${name} are rejected immediately, even if they still use the previous secret, and lose access to ${opens}. This cannot be undone.`,
     revokeOwn: 'If you signed in with this key, you are signed out.',
     reach: {
       org: 'the organization',

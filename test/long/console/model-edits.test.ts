@@ -58,7 +58,7 @@ test('editing the name, description and attributes of an action can be undone', 
   await field(page, 'Name').fill('Look at')
   await field(page, 'Description').fill('Shows the text')
   await field(page, 'Attributes').fill('{"icon": "eye"}')
-  await sees(page, 'Changes the name and description of the action read of document.')
+  await sees(page, 'Changes the name, description and attributes of the action read of document.')
   await submit(page)
 
   await sees(page, 'Look at')
