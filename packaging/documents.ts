@@ -1,18 +1,21 @@
 /**
- * Parts of documents that are generated: settings, metrics, the schema of model files, and licenses. `npm run
- * documents` writes them, and `documents.test.ts` verifies that they are current. To add a setting or a
- * metric, add its row in the code and run the command.
+ * Parts of documents that are generated: settings, levels of operations, metrics, the schema of model files,
+ * and licenses. `npm run documents` writes them, and `documents.test.ts` verifies that they are current. To
+ * add a setting or a metric, add its row in the code and run the command.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { format, type FormatConfig } from 'oxfmt'
 import { settings } from '../src/config/settings.ts'
+import { opaRoutes } from '../src/http/routes/decisions/opa.ts'
 import { fileName } from '../src/config/secret-text.ts'
 import type { SettingKind } from '../src/config/setting-kinds.ts'
+import { ACCESS_LEVELS } from '../src/model/principal.ts'
 import { modelFileSchema } from '../src/entities/model-file.ts'
 import { THREAD_METRICS, type ThreadMetricRow, type MetricRow } from '../src/telemetry/thread-metrics.ts'
 import { SCRAPE_METRICS } from '../src/telemetry/scrape-metrics.ts'
+import { routes } from '../testing/requests/routes.ts'
 import { noticeText } from './notice.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -61,6 +64,13 @@ function settingRow(name: string): string[] {
   return [isSecret ? `\`${name}\`, \`${fileName(name)}\`` : `\`${name}\``, shownDefault, meaning]
 }
 
+/** Names of the operations with this level; null: those that need no key. */
+function operationsOf(level: string | null): string {
+  const all = [...routes, ...opaRoutes({} as Parameters<typeof opaRoutes>[0])]
+  const names = all.filter(route => route.level === level).map(({ operationId }) => `\`${operationId}\``)
+  return [...new Set(names)].join(' ')
+}
+
 /** Functions that update the generated parts of documents. The key is the path of the document. */
 const DOCUMENTS: Readonly<Record<string, (text: string) => string>> = {
   'docs/settings.md': text =>
@@ -68,6 +78,16 @@ const DOCUMENTS: Readonly<Record<string, (text: string) => string>> = {
       (written, { heading, names }) =>
         withTable(written, heading, ['Variable', 'Default', 'Meaning'], names.map(settingRow)),
       text,
+    ),
+  'docs/api-keys.md': text =>
+    withTable(
+      text,
+      'Operations of each level',
+      ['Level', 'Operations'],
+      [null, ...ACCESS_LEVELS].map(level => [
+        level === null ? 'no key' : `\`${level}\``,
+        operationsOf(level),
+      ]),
     ),
   'docs/monitoring.md': text =>
     withTable(

@@ -55,6 +55,7 @@ const port = await threads.start({
         projectKey: 'default',
         environmentKey: 'default',
         keyId: null,
+        level: 'admin',
       },
       validUntil: null,
       slot: 0,

@@ -53,7 +53,7 @@ async function fill(url: string, dataset: Dataset): Promise<void> {
   }
   const organizationStore = await store.environment(ORGANIZATION_STORE_ID)
   const organization = new OrganizationState(organizationStore, runtime, secrets)
-  await organization.bootstrap({ apiKey: API_KEY, adminApiKey: null }, store)
+  await organization.bootstrap({ apiKey: API_KEY, apiKeyAccessLevel: 'admin', adminApiKey: null }, store)
   const { environmentId } = organization.environments()[0]!.scope
   const loader = new RowLoader((await store.environment(environmentId)).ledger)
   for (const record of storedRows(dataset)) await loader.add(record)

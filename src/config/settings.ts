@@ -106,6 +106,10 @@ export const settings = {
     'apiKey',
     secret('API key of the environment `default` in the project `default`', 'generated at the first start'),
   ),
+  API_KEY_ACCESS_LEVEL: setting(
+    'apiKeyAccessLevel',
+    choice(['admin', 'write', 'write_facts', 'read', 'decide', 'no_access'], 'access level of `API_KEY`'),
+  ),
   ADMIN_API_KEY: setting(
     'adminApiKey',
     secret('API key of the organization; it manages all environments and makes no decisions', 'none'),

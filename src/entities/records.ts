@@ -5,6 +5,7 @@
  */
 import type { Attributes, RuleSide } from '#model/change.ts'
 import type { MappingMethod } from '#model/mapping-urls.ts'
+import type { AccessLevel } from '#model/principal.ts'
 import type { ACTION } from './action.ts'
 import type { ATTRIBUTE } from './attribute.ts'
 import type { RecordFields } from './entity.ts'
@@ -400,6 +401,8 @@ export interface ApiKeyRecord {
   readonly source: 'configured' | 'generated' | 'created'
   readonly name: string | null
   readonly ownerType: ApiKeyOwnerType | null
+  /** Rows of older releases do not have this field: `admin`. */
+  readonly accessLevel: AccessLevel
   readonly createdAt: Instant
   /** Null if the service created the key. Rows of older releases do not have this field. */
   readonly createdBy: KeyMaker | null

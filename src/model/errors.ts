@@ -2,6 +2,8 @@
  * Catalog of operational errors. Clients distinguish errors by `code`, never by the message.
  * `http/routing/problem.ts` maps codes to HTTP statuses. A denied check is a value, not an error.
  */
+import type { AccessLevel } from './principal.ts'
+
 export type ErrorCode =
   // Errors of the caller.
   | 'UNAUTHENTICATED'
@@ -91,6 +93,14 @@ export interface ErrorOptions {
   readonly publicMessage?: string
   /** Current tag of the entity, if a precondition failed. Null if the entity does not exist. */
   readonly tag?: string | null
+  /** Set if the level of the key is too low. */
+  readonly levels?: LevelGap
+}
+
+/** The level that a request requires, and the level of its key. */
+export interface LevelGap {
+  readonly required: AccessLevel
+  readonly held: AccessLevel
 }
 
 /** An operational error. The message states what was expected, what was received, and what to do. */
@@ -102,6 +112,7 @@ export class AuthzError extends Error {
   readonly #isReported: boolean
   readonly #publicMessage: string | null
   readonly #tag: string | null
+  readonly #levels: LevelGap | null
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -111,6 +122,7 @@ export class AuthzError extends Error {
     this.#isReported = options.isReported ?? false
     this.#publicMessage = options.publicMessage ?? null
     this.#tag = options.tag ?? null
+    this.#levels = options.levels ?? null
   }
 
   /** This is a getter, because log lines contain own properties, and this one should not be logged. */
@@ -126,6 +138,11 @@ export class AuthzError extends Error {
   /** Null if the entity has no tag or does not exist. */
   get tag(): string | null {
     return this.#tag
+  }
+
+  /** Null unless the level of the key is too low. */
+  get levels(): LevelGap | null {
+    return this.#levels
   }
 }
 
@@ -157,6 +174,7 @@ export interface ErrorData {
   readonly isReported?: boolean
   readonly publicMessage?: string
   readonly tag?: string
+  readonly levels?: LevelGap
 }
 
 /**
@@ -165,7 +183,7 @@ export interface ErrorData {
  */
 export function errorToData(error: unknown): ErrorData {
   if (error instanceof AuthzError) {
-    const { code, message, detail, limit, isReported, publicMessage, tag } = error
+    const { code, message, detail, limit, isReported, publicMessage, tag, levels } = error
     return {
       code,
       message,
@@ -174,6 +192,7 @@ export function errorToData(error: unknown): ErrorData {
       ...(isReported && { isReported }),
       ...(publicMessage !== null && { publicMessage }),
       ...(tag !== null && { tag }),
+      ...(levels && { levels }),
     }
   }
   return { code: 'INTERNAL', message: 'the service failed to answer this request', detail: [] }

@@ -6,6 +6,20 @@
 export type Principal = KeyScope & {
   /** Id of the key; null for the key in `ADMIN_API_KEY`. */
   readonly keyId: string | null
+  readonly level: AccessLevel
+}
+
+/** Levels of keys, from the lowest. Each includes all before it (administration.md K1). */
+export const ACCESS_LEVELS = ['no_access', 'decide', 'read', 'write_facts', 'write', 'admin'] as const
+export type AccessLevel = (typeof ACCESS_LEVELS)[number]
+
+const RANKS = Object.fromEntries(ACCESS_LEVELS.map((level, rank) => [level, rank])) as Readonly<
+  Record<AccessLevel, number>
+>
+
+/** Whether a key of level `held` can do what requires the level `needed`. */
+export function reaches(held: AccessLevel, needed: AccessLevel): boolean {
+  return RANKS[held] >= RANKS[needed]
 }
 
 type KeyScope =

@@ -438,9 +438,13 @@ describe('the commands for operators', () => {
     expect((await run(['check', 'carol', 'write', 'document:roadmap'], { key: made.secret })).code).toBe(0)
     expect(await table(['keys', 'list'], { key: ADMIN_KEY })).toMatch(
       new RegExp(
-        `^NAME +SCOPE +ID +CREATED +BY +LAST USED\n[^]*\nci +default of project default +${made.id} +\\S+ +ADMIN_API_KEY`,
+        `^NAME +SCOPE +LEVEL +ID +CREATED +BY +LAST USED\n[^]*\nci +default of project default +admin +${made.id} +\\S+ +ADMIN_API_KEY`,
       ),
     )
+    const setLevel = (level: string) => run(['keys', 'set-level', made.id, level], { key: ADMIN_KEY })
+    expect(await setLevel('no_access')).toMatchObject({ code: 0 })
+    expect((await run(['check', 'carol', 'write', 'document:roadmap'], { key: made.secret })).code).toBe(3)
+    expect((await setLevel('decide')).code).toBe(0)
     const rotated = JSON.parse(
       (await run(['keys', 'rotate', made.id, '--overlap', '0'], { key: ADMIN_KEY })).stdout,
     )

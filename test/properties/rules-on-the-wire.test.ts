@@ -39,6 +39,7 @@ const principal: Principal = {
   projectKey: 'default',
   environmentKey: 'default',
   keyId: null,
+  level: 'admin',
 }
 const caller = { isGone: false, whenOver: () => {}, bodyBytes: 0, requestId: '', traceparent: null }
 

@@ -9,7 +9,8 @@ import { openStore } from '#store/open/open-store.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { runtimeServicesWith } from './runtime-services.ts'
 
-export const ORGANIZATION_KEYS = { apiKey: 'a-configured-key-for-tests', adminApiKey: null }
+const apiKey = 'a-configured-key-for-tests'
+export const ORGANIZATION_KEYS = { apiKey, apiKeyAccessLevel: 'admin', adminApiKey: null } as const
 
 interface Options {
   readonly runtime?: Partial<RuntimeServices>
@@ -37,6 +38,6 @@ export async function organizationService(url = 'memory:', options: Options = {}
     whenInForce: options.whenInForce ?? (() => Promise.resolve()),
   })
   const { organizationId } = organization.environments()[0]!.scope
-  const principal = { kind: 'organization', organizationId, keyId: null } as const
+  const principal = { kind: 'organization', level: 'admin', organizationId, keyId: null } as const
   return { store, runtime, secrets, organizationStore, open, organization, service, principal }
 }

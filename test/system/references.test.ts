@@ -16,6 +16,8 @@ const NATIVE = new RegExp(
   `native\\.md ((?:[A-Z][.-])?\\d+(?:\\.\\d+)?|[A-Z](?!\\w))((?:${JOIN}(?:[A-Z][.-]\\d+|0\\.\\d+))*)`,
   'g',
 )
+/** A reference to rulings of administration.md. */
+const ADMINISTRATION = new RegExp(`administration\\.md ([A-Z]\\d+(?:${JOIN}[A-Z]\\d+)*)`, 'g')
 const NUMBER = '(?:(?:sections?|rows?|rulings?) )?\\d+(?:\\.\\d+)*'
 /** A reference to a page with numbered sections, as in "conditions.md 5" or "conditions, section 5". */
 const NUMBERED = new RegExp(
@@ -54,6 +56,9 @@ function referencesOf({ path, text }: Page): Reference[] {
     const names = [first!, ...(rest!.match(/[A-Z][.-]\d+|0\.\d+/g) ?? [])]
     found.push(...names.map(name => ({ path, page: 'native', name })))
   }
+  for (const [, names] of text.matchAll(ADMINISTRATION)) {
+    for (const name of names!.match(/[A-Z]\d+/g)!) found.push({ path, page: 'administration', name })
+  }
   for (const [, file, title, names] of text.matchAll(NUMBERED)) {
     const page = (file ?? title)!.toLowerCase()
     let section = ''
@@ -75,7 +80,7 @@ function namesIn(page: string): ReadonlySet<string> {
   for (const line of readFileSync(path, 'utf8').split('\n')) {
     const [, heading] = /^#{2,} ((?:[A-Z]\.)?\d+(?:\.\d+)*|[A-Z](?=\.))/.exec(line) ?? []
     if (heading !== undefined) names.add((section = heading))
-    const [, row] = /^\| *((?:[A-Z]-)?\d+(?:\.\d+)*) *\|/.exec(line) ?? /^(\d+)\. /.exec(line) ?? []
+    const [, row] = /^\| *((?:[A-Z]-?)?\d+(?:\.\d+)*) *\|/.exec(line) ?? /^(\d+)\. /.exec(line) ?? []
     if (row !== undefined) names.add(/\D/.test(row) ? row : `${section}.${row}`)
   }
   return names
@@ -83,7 +88,7 @@ function namesIn(page: string): ReadonlySet<string> {
 
 const references = pages.flatMap(referencesOf)
 
-test.each(['native', 'conditions', 'authzen'])(
+test.each(['native', 'conditions', 'authzen', 'administration'])(
   'every reference to docs/spec/%s.md names a section, row or ruling of it',
   page => {
     const names = namesIn(page)

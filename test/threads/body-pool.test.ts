@@ -63,7 +63,13 @@ class Leaver {
 function work(environmentId: string, text = JSON.stringify([CHECK]), waiting = new Leaver()): BodyWork {
   const body = new SegmentedBytes(new SegmentStock(longBodiesBytesMax(1)), environmentId)
   body.append(Buffer.from(text))
-  const ids = { organizationId: 'o', projectId: 'p', projectKey: 'p', environmentKey: 'e' }
+  const ids = {
+    level: 'admin',
+    organizationId: 'o',
+    projectId: 'p',
+    projectKey: 'p',
+    environmentKey: 'e',
+  } as const
   return {
     operationId: 'isAllowedBulk',
     principal: { kind: 'environment', keyId: null, environmentId, ...ids },

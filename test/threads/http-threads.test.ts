@@ -20,7 +20,7 @@ import { freePort } from '#testing/processes/free-port.ts'
 import { API_KEY } from '#testing/processes/running-service.ts'
 
 const EXPORT = '/v2/projects/default/envs/default/export'
-const PRINCIPAL: Principal = { kind: 'organization', keyId: null, organizationId: 'o' }
+const PRINCIPAL: Principal = { kind: 'organization', keyId: null, level: 'admin', organizationId: 'o' }
 
 /** A thread that allocates about 100 MB. It then sends the size of its new space in KB instead of a port. */
 const THREAD_OF_MANY_OBJECTS = new URL(

@@ -5,9 +5,11 @@ import { UsageError } from '#cli/session/exit-codes.ts'
 import { namesOfPlaces } from './named-places.ts'
 import type { Session } from '#cli/session/session.ts'
 import { idFrom } from '#model/instance-reference.ts'
+import { ACCESS_LEVELS } from '#model/principal.ts'
 import { ApiKey, ApiKeyEnvelope } from '#model/wire/organization/api-key.ts'
 
 const KEYS = '/v2/api-key'
+const LEVEL = { type: 'string', choices: ACCESS_LEVELS } as const
 /** Maximum size of a page of keys. */
 const PAGE_SIZE = 100
 
@@ -25,12 +27,13 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
             const rows = named.map(key => [
               key.name,
               scopeOf(key),
+              key.access_level,
               key.id,
               key.created_at,
               maker(key),
               key.last_used_at,
             ])
-            return session.output.table(['NAME', 'SCOPE', 'ID', 'CREATED', 'BY', 'LAST USED'], rows)
+            return session.output.table(['NAME', 'SCOPE', 'LEVEL', 'ID', 'CREATED', 'BY', 'LAST USED'], rows)
           })
         }),
       )
@@ -40,14 +43,30 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
         what =>
           what
             .option('name', { type: 'string', describe: 'name of the API key' })
+            .option('level', { ...LEVEL, describe: 'access level of the API key; default: admin' })
             .example(
               '$0 keys create --project default --env staging',
               'creates an API key of environment staging',
             )
-            .example('$0 keys create --project default', 'creates an API key of the project'),
-        run(async (session, { project, env, name }) => {
-          const body = { project_id: project, environment_id: env, name }
+            .example('$0 keys create --project default', 'creates an API key of the project')
+            .example('$0 keys create --project default --env dev --level decide', 'it can only make checks'),
+        run(async (session, { project, env, name, level }) => {
+          const body = { project_id: project, environment_id: env, name, access_level: level }
           show(session, await ask(session.api, ApiKey, 'POST', KEYS, body))
+        }),
+      )
+      .command(
+        'set-level <id> <level>',
+        'Changes the access level of an API key immediately',
+        what =>
+          what
+            .positional('id', { type: 'string', demandOption: true, describe: 'id of the API key' })
+            .positional('level', { ...LEVEL, demandOption: true, describe: 'new access level' })
+            .example('$0 keys set-level 5c0f… decide', 'the API key can only make checks'),
+        run(async (session, { id, level }) => {
+          const path = `${KEYS}/${checkedId(id)}`
+          const key = await ask(session.api, ApiKey, 'PATCH', path, { access_level: level })
+          session.output.result(key, () => `${id} has the access level ${key.access_level}`)
         }),
       )
       .command(
@@ -72,7 +91,7 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
           session.output.result({ revoked: id }, () => `revoked ${id}`)
         }),
       )
-      .demandCommand(1, 'a command is required: list, create, rotate or revoke'),
+      .demandCommand(1, 'a command is required: list, create, set-level, rotate or revoke'),
   )
 
 /**

@@ -1,4 +1,5 @@
 /** Session of a command: the service, the selected environment, and the output. */
+import { Type } from 'typebox'
 import { fileName, secretText } from '#config/secret-text.ts'
 import { ApiKeyScope } from '#model/wire/organization/api-key.ts'
 import { ask, request } from './api.ts'
@@ -22,6 +23,8 @@ export interface CommonOptions {
   readonly output?: string | undefined
 }
 
+/** Scope of the key. Services of older releases do not return its level. */
+const KeyPlace = Type.Omit(ApiKeyScope, ['access_level'])
 /** Name of the environment variable that contains the API key. */
 const KEY = 'VERDICT_KEY'
 const ADDRESS_DEFAULT = 'http://127.0.0.1:7766'
@@ -101,7 +104,7 @@ export class Session {
     const { project, env } = this.#options
     const scope =
       project === undefined || env === undefined
-        ? await ask(this.api, ApiKeyScope, 'GET', '/v2/api-key/scope')
+        ? await ask(this.api, KeyPlace, 'GET', '/v2/api-key/scope')
         : { project_id: null, environment_id: null }
     const named = [project ?? scope.project_id, env ?? scope.environment_id]
     if (named.includes(null)) {
@@ -117,7 +120,7 @@ export class Session {
    */
   async project(): Promise<string> {
     const named =
-      this.#options.project ?? (await ask(this.api, ApiKeyScope, 'GET', '/v2/api-key/scope')).project_id
+      this.#options.project ?? (await ask(this.api, KeyPlace, 'GET', '/v2/api-key/scope')).project_id
     if (named === null) throw new UsageError('this key covers several projects: select one with --project')
     return named
   }

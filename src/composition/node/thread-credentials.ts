@@ -22,7 +22,7 @@ export function credentialsOf(
     })
     if (adminHash === null) return credentials
     const organizationId = organization.organizationId()
-    const principal = { kind: 'organization', keyId: null, organizationId } as const
+    const principal = { kind: 'organization', keyId: null, level: 'admin', organizationId } as const
     return [...credentials, { secretHash: adminHash, principal, slot: 0, validUntil: null }]
   }
 }

@@ -104,7 +104,7 @@ export class InProcessService {
     )
     await replica.start(onFault)
     await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
-    const names = { projectKey: KEY, environmentKey: KEY, keyId: null }
+    const names = { projectKey: KEY, environmentKey: KEY, keyId: null, level: 'admin' } as const
     const principal: Principal = { kind: 'environment', ...scope, ...names }
     const routes = threadRoutes({
       engines: readers,

@@ -33,7 +33,7 @@ const SECURITY: Readonly<Record<RouteAccess, readonly Json[]>> = {
 }
 
 export function operationOf(route: Route, components: Components): Json {
-  const { operationId, summary, path, access, body, bodyInPieces, deprecated, earlyAccess } = route
+  const { operationId, summary, path, access, level, body, bodyInPieces, deprecated, earlyAccess } = route
   const named = capitalized(operationId)
   return {
     operationId,
@@ -42,6 +42,7 @@ export function operationOf(route: Route, components: Components): Json {
     ...(deprecated && { deprecated }),
     ...(earlyAccess && { 'x-early-access': true }),
     security: SECURITY[access],
+    ...(level && { 'x-access-level': level }),
     parameters: components.parameters.of(route),
     ...(body && {
       requestBody: {

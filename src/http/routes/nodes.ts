@@ -24,6 +24,7 @@ export function nodeRoutes(
       method: 'GET',
       path: NODES,
       operationId: 'getNodes',
+      level: 'read',
       summary: 'List the running nodes of this deployment',
       family: 'management',
       access: 'any-key',
@@ -39,6 +40,7 @@ export function nodeRoutes(
       method: 'GET',
       path: `${NODES}/this/recent`,
       operationId: 'getRecentFigures',
+      level: 'read',
       summary:
         'Read the activity of this node in the last 15 minutes; if `METRICS_TOKEN` is set, only with API keys of the organization',
       family: 'management',

@@ -120,7 +120,7 @@ export class Dispatcher {
 
   #identify(match: RouteMatch, head: RequestHead): Principal | null {
     const { route } = match
-    const principal = identifyCaller(route.access, head.headers.authorization, this.#authenticate)
+    const principal = identifyCaller(route, head.headers.authorization, this.#authenticate)
     this.#checkKnown(match, head, principal)
     return principal
   }
@@ -130,7 +130,7 @@ export class Dispatcher {
    * valid. The check does not count towards the rate limit of the key.
    */
   identifyAgain({ route }: RouteMatch, { principal }: Admitted, head: RequestHead): void {
-    if (principal !== null) identifyCaller(route.access, head.headers.authorization, this.#authenticate)
+    if (principal !== null) identifyCaller(route, head.headers.authorization, this.#authenticate)
   }
 
   /** Performs the checks of the head that need the identity of the client. */
@@ -299,13 +299,16 @@ export class Dispatcher {
     let present = principal
     const identify = (): string => {
       // The key is checked again, because it might have been created or revoked during the wait.
-      present = identifyCaller(route.access, head.headers.authorization, this.#authenticate)
+      present = identifyCaller(route, head.headers.authorization, this.#authenticate)
       if (principal === null) this.#checkKnown(match, head, present)
       return environmentOf(present)
     }
     const wait = () => this.#minRevision!.reached(minRevision, identify)
     await (principal === null ? this.#asUnknown(wait) : wait())
-    return present
+    // The key could have been revoked or changed during the wait. If an import replaced the environment, the
+    // revision belongs to the one before.
+    const last = identifyCaller(route, head.headers.authorization, this.#authenticate)
+    return environmentOf(last) === environmentOf(present) ? last : present
   }
 
   /**
@@ -318,7 +321,7 @@ export class Dispatcher {
     if (principal === null || !this.#minRevision.isReached(text, environmentOf(principal))) return text
     // The key was checked when the head arrived. The body might have taken a long time since then, so the key
     // is checked again.
-    identifyCaller(route.access, head.headers.authorization, this.#authenticate)
+    identifyCaller(route, head.headers.authorization, this.#authenticate)
     return null
   }
 

@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto'
 import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
 import { UNTRANSFORMED } from '#http/message/header-fields.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
-import { AuthzError, type ErrorCode, type ErrorDetail, errorToData } from '#model/errors.ts'
+import { AuthzError, type ErrorCode, type ErrorDetail, errorToData, type LevelGap } from '#model/errors.ts'
 import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
 import { MethodNotAllowedError } from './router.ts'
 
@@ -141,14 +141,14 @@ const RETRY_AFTER_SECONDS = '1'
  * `INTERNAL` without the message of the error.
  */
 export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
-  const { code, message, detail, publicMessage } = errorToData(error)
+  const { code, message, detail, publicMessage, levels = null } = errorToData(error)
   const spec = PROBLEMS[code]
   const status = statusOf(spec, family)
   const text = publicMessage ?? spec.publicMessage ?? message
   return {
     status,
     contentType: family === 'access' ? 'text/plain; charset=utf-8' : JSON_TYPE,
-    body: bodyText(family, { status, spec, message: text, detail }),
+    body: bodyText(family, { status, spec, message: text, detail, levels }),
     buffer: null,
     lent: null,
     pieces: null,
@@ -171,9 +171,10 @@ interface ProblemFields {
   readonly spec: ProblemSpec
   readonly message: string
   readonly detail: readonly ErrorDetail[]
+  readonly levels: LevelGap | null
 }
 
-function bodyText(family: ErrorFamily, { status, spec, message, detail }: ProblemFields): string {
+function bodyText(family: ErrorFamily, { status, spec, message, detail, levels }: ProblemFields): string {
   if (family === 'access') return message
   if (family === 'native') return JSON.stringify({ code: status, message } satisfies NativeError)
   if (family === 'opa') return JSON.stringify({ code: opaCode(status), message })
@@ -185,7 +186,7 @@ function bodyText(family: ErrorFamily, { status, spec, message, detail }: Proble
     // failures by the title.
     message: spec === PROBLEMS.NOT_FOUND ? `${spec.title}: ${message}` : message,
     support_link: null,
-    additional_info: null,
+    additional_info: levels && { required_access_level: levels.required, access_level: levels.held },
     // Clients expect a list in `detail` for the status 422, even if the error has no list of findings.
     ...((status === 422 || detail.length > 0) && { detail: findings(detail, message) }),
   }

@@ -1,7 +1,7 @@
 /**
- * Checks whether a client can use a route. After the route for the path was found, this is the first check of
- * a request (native.md D-38). `threads/channel/api-key-authentication.ts` implements `Authenticate`, which
- * maps API keys to principals.
+ * Checks whether a client can use a route: the kind and the level of its key (administration.md K4). After
+ * the route for the path was found, this is the first check of a request (native.md D-38).
+ * `threads/channel/api-key-authentication.ts` implements `Authenticate`, which maps API keys to principals.
  *
  * The response to missing, malformed and unknown credentials is always the same 401, so that clients cannot
  * find out which keys exist. If the path names another project or environment than that of the key, the
@@ -11,7 +11,7 @@
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import type { Principal } from '#model/principal.ts'
+import { type AccessLevel, type Principal, reaches } from '#model/principal.ts'
 
 /**
  * Clients that can call a route:
@@ -25,6 +25,12 @@ import type { Principal } from '#model/principal.ts'
  */
 export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization' | 'project' | 'environment'
 
+/** Requirements of a route on its client. `level`: the lowest level of a key; null if it needs no key. */
+export interface RouteNeeds {
+  readonly access: RouteAccess
+  readonly level: AccessLevel | null
+}
+
 /**
  * Returns the principal for an `Authorization` header, or null if the header or its key is not valid. Called
  * when the head of a request has arrived, and again after the request waited for a revision.
@@ -34,7 +40,7 @@ export type Authenticate = (authorization: string) => Principal | null
 
 /** Returns the principal, or null if the route needs no key. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
 export function identifyCaller(
-  access: RouteAccess,
+  { access, level }: RouteNeeds,
   authorization: string | undefined,
   authenticate: Authenticate,
 ): Principal | null {
@@ -45,7 +51,27 @@ export function identifyCaller(
     throw new AuthzError('UNAUTHENTICATED', 'this request needs a valid API key: Authorization: Bearer <key>')
   }
   requireKind(access, principal.kind)
+  if (level !== null && !reaches(principal.level, level)) throw tooLow(level, principal.level)
   return principal
+}
+
+/** Whether the client of a response that has begun could still call the route. */
+export function isStillAdmitted(
+  needs: RouteNeeds,
+  authorization: string,
+  authenticate: Authenticate,
+): boolean {
+  try {
+    return identifyCaller(needs, authorization, authenticate) !== null
+  } catch (error) {
+    if (error instanceof AuthzError) return false
+    throw error
+  }
+}
+
+function tooLow(required: AccessLevel, held: AccessLevel): AuthzError {
+  const message = `this request needs access_level "${required}" or above; this key has "${held}"`
+  return new AuthzError('FORBIDDEN', message, { levels: { required, held } })
 }
 
 function requireKind(access: RouteAccess, kind: Principal['kind']): void {

@@ -10,7 +10,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { HeaderField, RequestHeaderField } from '#http/message/header-fields.ts'
 import type { Call, ErrorFamily, Reply } from '#http/message/request-reply.ts'
 import { assert } from '#model/assert.ts'
-import type { Principal } from '#model/principal.ts'
+import type { AccessLevel, Principal } from '#model/principal.ts'
 import type { RouteAccess } from './route-access.ts'
 import { QueryShape } from './query-string.ts'
 import { Shape } from './shape.ts'
@@ -55,15 +55,28 @@ export interface BodyInPieces {
   readonly schema: TSchema
 }
 
+/** Clients that can call a route. A route that needs a key needs a level (administration.md K2). */
+type Admission =
+  | { readonly access: 'public' | 'optional-key'; readonly level?: never }
+  | { readonly access: Exclude<RouteAccess, 'public' | 'optional-key'>; readonly level: AccessLevel }
+
 /** Definition of a route, as written in the source. */
-export interface RouteDefinition<Path extends string, Params, Query, Body, OptionalBody, FromBytes = never> {
+export type RouteDefinition<
+  Path extends string,
+  Params,
+  Query,
+  Body,
+  OptionalBody,
+  FromBytes = never,
+> = Admission & DefinitionParts<Path, Params, Query, Body, OptionalBody, FromBytes>
+
+interface DefinitionParts<Path extends string, Params, Query, Body, OptionalBody, FromBytes> {
   readonly method: Method
   /** Template of the path, for example `/v2/schema/{proj_id}/{env_id}/groups/{group}`. */
   readonly path: Path
   readonly operationId: string
   readonly summary: string
   readonly family: ErrorFamily
-  readonly access: RouteAccess
   readonly params?: Params
   readonly query?: Query
   /**
@@ -130,6 +143,8 @@ export interface Route {
   readonly summary: string
   readonly family: ErrorFamily
   readonly access: RouteAccess
+  /** Lowest level of a key that can call the route; null if the route needs no key. */
+  readonly level: AccessLevel | null
   readonly params: Shape | null
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
@@ -185,6 +200,7 @@ export function defineRoute<
     summary: definition.summary,
     family: definition.family,
     access: definition.access,
+    level: definition.level ?? null,
     params: params === undefined ? null : new Shape(params, 'path'),
     query:
       query === undefined

@@ -1,7 +1,8 @@
 /**
- * API keys: create, list, get, rotate and revoke (native.md B.13, D-35). Keys of the organization manage all
- * keys, and the key of a project manages those of its environments. The response that creates a secret
- * contains it. Later, only the secret of an environment's key can be read, by a key of the organization.
+ * API keys: create, list, get, update, rotate and revoke (native.md B.13, D-35; administration.md K6 to K11).
+ * Keys of the organization manage all keys, and the key of a project manages those of its environments. The
+ * response that creates a secret contains it. Later, only the secret of an environment's key can be read, by
+ * a key of the organization.
  */
 import { presentInstant } from '#management/drafts/context.ts'
 import { matchesSearch, type Page, pageOfLists } from '#management/paging/paging.ts'
@@ -9,6 +10,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import { API_KEYS_MAX } from '#model/limits.ts'
+import { type AccessLevel, reaches } from '#model/principal.ts'
 import type { ApiKeyRecord, KeyMaker } from '#entities/records.ts'
 import type {
   ApiKey,
@@ -17,6 +19,7 @@ import type {
   ApiKeyPath,
   ApiKeyRotation,
   ApiKeysQuery,
+  ApiKeyUpdate,
 } from '#model/wire/organization/api-key.ts'
 import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
@@ -55,8 +58,12 @@ export function createApiKey(
   input: { readonly body: ApiKeyCreate },
 ): ApiKey {
   const { body } = input
+  const scope = openedBy(context, body)
+  const accessLevel = body.access_level ?? 'admin'
+  requireFitting(accessLevel, scope)
   const { key, secret } = addApiKey(context, {
-    ...openedBy(context, body),
+    ...scope,
+    accessLevel,
     source: 'created',
     name: body.name ?? null,
     ownerType: body.owner_type ?? null,
@@ -69,8 +76,9 @@ export function getApiKey(context: OrganizationReadContext, input: { readonly pa
 }
 
 /**
- * Returns the oldest key of an environment. The response contains its secret, unless the secret is not stored
- * or was encrypted with another key of the organization.
+ * Returns the oldest of the keys with the highest level of an environment (administration.md K11). The
+ * response contains its secret, unless the secret is not stored or was encrypted with another key of the
+ * organization.
  */
 export function getEnvironmentApiKey(
   context: OrganizationReadContext,
@@ -78,12 +86,42 @@ export function getEnvironmentApiKey(
 ): ApiKey {
   const { proj_id, env_id } = input.params
   const environment = requireEnvironment(context, requireProject(context, proj_id), env_id)
+  let highest: ApiKeyRecord | null = null
   for (const key of context.records.list('api-key', lists.all('api-key'))) {
     if (key.environmentId !== environment.id) continue
-    const secret = key.sealedSecret && context.secrets.unseal(key.id, key.sealedSecret)
-    return presentApiKey(context, key, secret)
+    if (highest === null || !reaches(highest.accessLevel, key.accessLevel)) highest = key
   }
-  throw new AuthzError('NOT_FOUND', 'this environment has no API key: create one')
+  if (highest === null) throw new AuthzError('NOT_FOUND', 'this environment has no API key: create one')
+  const secret = highest.sealedSecret && context.secrets.unseal(highest.id, highest.sealedSecret)
+  return presentApiKey(context, highest, secret)
+}
+
+/** Changes the name and the level of a key. A name that is null clears it (administration.md K9). */
+export function updateApiKey(
+  context: OrganizationWriteContext,
+  input: { readonly params: ApiKeyPath; readonly body: ApiKeyUpdate },
+): ApiKey {
+  const key = requireChangeable(requireApiKey(context, input.params.api_key_id))
+  if (key.id === context.principal.keyId) {
+    throw new AuthzError('INVALID_INPUT', 'an API key cannot change itself: use another one')
+  }
+  const { name = key.name, access_level: accessLevel = key.accessLevel } = input.body
+  requireFitting(accessLevel, key)
+  const updated: ApiKeyRecord = { ...key, name, accessLevel }
+  context.records.put(updated)
+  return presentApiKey(context, updated, null)
+}
+
+/** Only keys of environments make decisions, so that other keys cannot have the level `decide`. */
+function requireFitting(
+  accessLevel: AccessLevel,
+  { environmentId }: Pick<ApiKeyRecord, 'environmentId'>,
+): void {
+  if (accessLevel !== 'decide' || environmentId !== null) return
+  const msg = 'access_level "decide" is only for keys of environments'
+  throw new AuthzError('INVALID_SHAPE', msg, {
+    detail: [{ loc: ['body', 'access_level'], msg, type: 'value_error' }],
+  })
 }
 
 /**
@@ -119,7 +157,7 @@ export function deleteApiKey(
 }
 
 type NewApiKey = Pick<ApiKeyRecord, 'environmentId' | 'projectId' | 'source'> &
-  Partial<Pick<ApiKeyRecord, 'name' | 'ownerType'>> & {
+  Partial<Pick<ApiKeyRecord, 'name' | 'ownerType' | 'accessLevel'>> & {
     /** A secret that the operator configured; absent: a new one. */
     readonly secret?: string
   }
@@ -144,6 +182,7 @@ export function addApiKey(
     former: null,
     name: null,
     ownerType: null,
+    accessLevel: 'admin',
     ...fields,
     createdAt: context.now,
     createdBy: fields.source === 'created' ? makerOf(context) : null,
@@ -259,7 +298,7 @@ function presentApiKey(context: OrganizationReadContext, key: ApiKeyRecord, secr
     project_id: projectOf(context, key),
     environment_id: key.environmentId,
     object_type: objectTypeOf(key),
-    access_level: 'admin',
+    access_level: key.accessLevel,
     owner_type: key.ownerType ?? 'member',
     name: key.name,
     secret,

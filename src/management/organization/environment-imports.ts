@@ -77,7 +77,7 @@ export class EnvironmentImports {
     const { organizationId, environmentId } = environment.scope
     // The caller's permission was checked when the environment was resolved. The changes of keys and rows
     // need the permissions of the organization.
-    const principal = { kind: 'organization', organizationId, keyId: caller.keyId } as const
+    const principal = { kind: 'organization', level: 'admin', organizationId, keyId: caller.keyId } as const
     const { id, place } = await this.#addHidden(principal, environmentId)
     try {
       const counts = await this.#loader.load(id, body)

@@ -10,6 +10,7 @@ import {
   getEnvironmentApiKey,
   listApiKeys,
   rotateApiKey,
+  updateApiKey,
 } from './api-keys.ts'
 import {
   createEnvironment,
@@ -50,6 +51,7 @@ export const organizationWrites = {
   deleteEnvironment,
   deleteProject,
   rotateApiKey,
+  updateApiKey,
   updateEnvironment,
   updateProject,
 }

@@ -9,7 +9,7 @@ import type { Draft } from '#management/drafts/draft.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Principal } from '#model/principal.ts'
+import type { AccessLevel, Principal } from '#model/principal.ts'
 import type { ApiKeyRecord, EnvironmentRecord, Instant, ProjectRecord } from '#entities/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import type { EnvironmentStore } from '#store/store.ts'
@@ -45,6 +45,8 @@ export interface KnownEnvironment {
 export interface ConfiguredKeys {
   readonly apiKey: string | null
   readonly adminApiKey: string | null
+  /** Level of `apiKey`. */
+  readonly apiKeyAccessLevel: AccessLevel
 }
 
 export class OrganizationState {
@@ -73,13 +75,13 @@ export class OrganizationState {
    * Throws `INVALID_INPUT` if a configured key is the secret of another key.
    */
   async bootstrap(
-    { apiKey, adminApiKey }: ConfiguredKeys,
+    { apiKey, adminApiKey, apiKeyAccessLevel }: ConfiguredKeys,
     { isShared, isAlone }: { readonly isShared: boolean; readonly isAlone: boolean },
   ): Promise<void> {
     await this.commits.run(records => {
       const context = this.#context(records)
       this.#ensureOrganization(records)
-      this.#replaceOperatorsKey(context, apiKey)
+      this.#replaceOperatorsKey(context, apiKey, apiKeyAccessLevel)
       for (const [name, secret] of [
         ['API_KEY', apiKey],
         ['ADMIN_API_KEY', adminApiKey],
@@ -226,16 +228,21 @@ export class OrganizationState {
     }
     return known
 
-    function principalOf({ id: keyId, environmentId, projectId }: ApiKeyRecord): Principal | null {
+    function principalOf({
+      id: keyId,
+      accessLevel: level,
+      environmentId,
+      projectId,
+    }: ApiKeyRecord): Principal | null {
       if (environmentId !== null) {
         const environment = environments.get(environmentId)
         if (!environment || environment.isHidden) return null
         const { scope, projectKey, environmentKey } = environment
-        return { kind: 'environment', keyId, ...scope, projectKey, environmentKey }
+        return { kind: 'environment', keyId, level, ...scope, projectKey, environmentKey }
       }
-      if (projectId === null) return { kind: 'organization', keyId, organizationId }
+      if (projectId === null) return { kind: 'organization', keyId, level, organizationId }
       const project = records.byId('project', projectId)
-      return project && { kind: 'project', keyId, organizationId, projectId, projectKey: project.key }
+      return project && { kind: 'project', keyId, level, organizationId, projectId, projectKey: project.key }
     }
   }
 
@@ -283,7 +290,11 @@ export class OrganizationState {
    * Replaces the operator's former key by the configured key, so that a leaked key is revoked at the next
    * start.
    */
-  #replaceOperatorsKey(context: OrganizationWriteContext, secret: string | null): void {
+  #replaceOperatorsKey(
+    context: OrganizationWriteContext,
+    secret: string | null,
+    accessLevel: AccessLevel,
+  ): void {
     const { records } = context
     const keys = [...records.list('api-key', lists.all('api-key'))]
     if (keys.length > 0 || secret !== null) this.#markSetUp(records)
@@ -293,24 +304,26 @@ export class OrganizationState {
       if (key.source === 'created' || (key.source === 'generated' && secret === null)) continue
       if (key.source === 'configured' && key.secretHash === hash) {
         isThere = true
-        this.#sealAnew(records, key, secret!)
+        this.#refresh(records, { ...key, accessLevel }, secret!)
       } else {
         records.delete(key)
       }
     }
     if (secret === null || isThere) return
     const { id } = this.#ensureDefaults(records)
-    addApiKey(context, { environmentId: id, projectId: null, source: 'configured', secret })
+    addApiKey(context, { environmentId: id, projectId: null, source: 'configured', secret, accessLevel })
   }
 
   /**
-   * Encrypts the configured key again if the encryption key of the organization has changed. This is possible
-   * because the configured key is known in plain text.
+   * Stores the configured key if its level has changed. Encrypts it again if the encryption key of the
+   * organization has changed. This is possible because the configured key is known in plain text.
    */
-  #sealAnew(records: Draft, key: ApiKeyRecord, secret: string): void {
+  #refresh(records: Draft, key: ApiKeyRecord, secret: string): void {
     const isSealed = key.sealedSecret && this.#secrets.unseal(key.id, key.sealedSecret) === secret
     const sealedSecret = isSealed ? null : this.#secrets.seal(key.id, secret)
+    const before = records.get('api-key', rowKeys.apiKey(key.id))
     if (sealedSecret) records.put({ ...key, sealedSecret })
+    else if (before?.accessLevel !== key.accessLevel) records.put(key)
   }
 
   /**
@@ -334,7 +347,12 @@ export class OrganizationState {
     const organization = records.get('organization', rowKeys.organization())
     return {
       records,
-      principal: { kind: 'organization', keyId: null, organizationId: organization?.id ?? '' },
+      principal: {
+        kind: 'organization',
+        keyId: null,
+        level: 'admin',
+        organizationId: organization?.id ?? '',
+      },
       now: this.#runtime.now(),
       newId: this.#runtime.newId,
       secrets: this.#secrets,

@@ -1,6 +1,12 @@
-/** Fields that many API schemas share: texts, ids, times, attributes and scopes (native.md B.1). */
+/** Fields that many API schemas share: levels, texts, ids, times, attributes and scopes (native.md B.1). */
 import { type Static, Type, type TSchema } from 'typebox'
 import { TEXT_LENGTH_MAX } from '#model/limits.ts'
+import { ACCESS_LEVELS } from '#model/principal.ts'
+
+/** Level of a key (administration.md K1). */
+export const AccessLevel = Type.Enum(ACCESS_LEVELS, {
+  description: 'Level of a key. Each level includes all before it.',
+})
 
 export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Display name.' })
 

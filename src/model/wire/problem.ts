@@ -3,7 +3,7 @@
  * text.
  */
 import { Type, type Static } from 'typebox'
-import { nullable } from './common-fields.ts'
+import { AccessLevel, nullable } from './common-fields.ts'
 
 /** Error codes of the management API. */
 export const ManagementErrorCode = Type.Enum([
@@ -43,7 +43,12 @@ export const ManagementError = Type.Object({
   error_code: ManagementErrorCode,
   message: Type.String(),
   support_link: nullable(Type.String({ description: 'Always null.' })),
-  additional_info: nullable(Type.String({ description: 'Always null.' })),
+  additional_info: nullable(
+    Type.Object(
+      { required_access_level: AccessLevel, access_level: AccessLevel },
+      { description: 'The level that the request needs and that of the key, if it is too low.' },
+    ),
+  ),
   detail: Type.Optional(Type.Array(ErrorFinding, { description: 'Always present with 422.' })),
 })
 export type ManagementError = Static<typeof ManagementError>

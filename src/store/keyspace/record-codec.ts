@@ -17,6 +17,7 @@ import { RESOURCE } from '#entities/resource.ts'
 import { ROLE } from '#entities/role.ts'
 import { TENANT } from '#entities/tenant.ts'
 import { USER } from '#entities/user.ts'
+import { hideLesserKey, showLesserKey } from './lesser-keys.ts'
 import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
 
 /**
@@ -183,6 +184,7 @@ const FIELDS = {
     'ownerType',
     'createdBy',
     'lastUsedAt',
+    'accessLevel',
   ],
 } as const satisfies { readonly [Kind in RecordKind]: FieldsOf<Kind> }
 
@@ -283,11 +285,14 @@ const FORMS = Object.fromEntries(
   ]),
 ) as unknown as Readonly<Record<RecordKind, readonly StoredField[]>>
 
+const KEY_FIELDS: readonly string[] = FIELDS['api-key']
+
 export function encodeRecord(record: StoredRecord): Uint8Array {
   const fields = record as unknown as Record<string, unknown>
   const values: unknown[] = []
   for (const { name, form } of FORMS[record.kind]) values.push(storedValue(form, fields[name]))
   if (isFact(record.kind) && (values.at(-1) ?? null) === null) values.length -= 1
+  if (record.kind === 'api-key') hideLesserKey(values, KEY_FIELDS)
   return packr.pack(values)
 }
 
@@ -307,6 +312,7 @@ export function decodeRecord(row: { readonly key: Uint8Array; readonly value: Ui
   const values = packr.unpack(row.value) as unknown[]
   const kind = KIND_OF_BYTE.get(row.key[0] ?? 0)
   assert(kind !== undefined, () => `a stored row has the unknown kind ${row.key[0]}`)
+  if (kind === 'api-key') showLesserKey(values, KEY_FIELDS)
   const record: Record<string, unknown> = { kind }
   const fields = FORMS[kind]
   for (let index = 0; index < fields.length; index += 1) {

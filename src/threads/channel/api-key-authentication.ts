@@ -65,15 +65,16 @@ export class ApiKeyAuthentication {
   }
 
   /**
-   * Returns a caller with the permissions of an environment's API keys, but without a key id. `project` and
-   * `environment` are the keys that name them. Null if there is no API key for that environment.
+   * Returns a caller that can make decisions in an environment, without a key id (administration.md K13).
+   * `project` and `environment` are the keys that name them. Null if there is no API key for that
+   * environment, of whatever level.
    * O(credentials).
    */
   callerOf(project: string, environment: string): Principal | null {
     for (const { principal } of this.#known.values()) {
       if (principal.kind !== 'environment') continue
       if (principal.projectKey === project && principal.environmentKey === environment) {
-        return { ...principal, keyId: null }
+        return { ...principal, keyId: null, level: 'decide' }
       }
     }
     return null
@@ -128,11 +129,16 @@ export class ApiKeyAuthentication {
 }
 
 /**
- * Returns the principal with interned strings where each decision compares them: the kind of its key and the
- * id of the environment. Keys of other kinds cannot make decisions.
+ * Returns the principal with interned strings where each decision compares them: the kind and the level of
+ * its key, and the id of the environment. Keys of other kinds cannot make decisions.
  */
 function withInternedTexts(principal: Principal): Principal {
   if (principal.kind !== 'environment') return principal
-  const { kind, environmentId } = principal
-  return { ...principal, kind: interned(kind), environmentId: interned(environmentId) }
+  const { kind, level, environmentId } = principal
+  return {
+    ...principal,
+    kind: interned(kind),
+    level: interned(level),
+    environmentId: interned(environmentId),
+  }
 }

@@ -34,6 +34,7 @@ const credential = (key: Key, slot: number) => ({
   principal: {
     kind: 'environment' as const,
     keyId: key,
+    level: 'decide' as const,
     organizationId: 'o',
     projectId: 'p',
     projectKey: 'project',

@@ -14,6 +14,7 @@ const principal: Principal = {
   environmentId: 'e',
   environmentKey: 'e',
   keyId: 'k',
+  level: 'admin',
 }
 
 /** A dispatcher that knows the key after `arrive` is called. */

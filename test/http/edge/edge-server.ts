@@ -26,6 +26,7 @@ const PRINCIPALS = new Map<string, Principal>([
     {
       kind: 'environment',
       keyId: null,
+      level: 'admin',
       organizationId: 'o',
       projectId: 'p',
       projectKey: 'project',
@@ -33,16 +34,16 @@ const PRINCIPALS = new Map<string, Principal>([
       environmentKey: 'environment',
     },
   ],
-  [ORGANIZATION_KEY, { kind: 'organization', keyId: null, organizationId: 'o' }],
+  [ORGANIZATION_KEY, { kind: 'organization', keyId: null, level: 'admin', organizationId: 'o' }],
 ])
 
 const optional = <T extends import('typebox').TSchema>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]))
 
 const described = { summary: 'A test route', responses: { 200: { description: 'Fine' } } }
-const decision = { ...described, family: 'native', access: 'environment' } as const
+const decision = { ...described, family: 'native', access: 'environment', level: 'decide' } as const
 const open = { ...described, family: 'native', access: 'public' } as const
-const management = { ...described, family: 'management', access: 'any-key' } as const
+const management = { ...described, family: 'management', access: 'any-key', level: 'read' } as const
 
 /** Blocks a handler until it is released. */
 export class Latch {
@@ -117,6 +118,7 @@ export function edgeRoutes(latch: Latch): Route[] {
       operationId: 'evaluation',
       family: 'access',
       access: 'environment',
+      level: 'decide',
       requireJsonContentType: true,
       body: Type.Object({ action: Type.Object({ name: Type.String() }) }),
       handle: call => ({ status: 200, body: { decision: call.body.action.name === 'read' } }),

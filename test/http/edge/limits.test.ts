@@ -272,7 +272,8 @@ describe('the rate limit', () => {
     let now = 1_700_000_000_000
     const handle = createKeyRates()
     const threads = [new KeyRates(handle, 3, () => now), new KeyRates(handle, 3, () => now)]
-    const principal = (keyId: string) => ({ kind: 'organization', keyId, organizationId: 'o' }) as const
+    const organization = { kind: 'organization', level: 'admin', organizationId: 'o' } as const
+    const principal = (keyId: string) => ({ ...organization, keyId })
     for (const rates of threads) {
       rates.replaceAll([
         { principal: principal('a'), slot: 0 },

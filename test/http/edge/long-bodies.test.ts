@@ -9,7 +9,7 @@ import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 /** Capacity for two bodies of `LENGTH`; one environment has half of it. */
 const SEGMENTS_MAX = 8
 const LENGTH = 4 * SEGMENT_BYTES
-const ids = { organizationId: 'o', projectId: 'p', projectKey: 'project' }
+const ids = { level: 'admin', organizationId: 'o', projectId: 'p', projectKey: 'project' } as const
 
 /** Each key is the name of its environment. */
 function authenticate(authorization: string): Principal | null {

@@ -133,7 +133,7 @@ describe('the key of another environment', () => {
     async ({ route }) => {
       const { body } = await verdict.admin<{ id: string }>('GET', '/v2/api-key/default/neighbour')
       const path = route.path.replace('{api_key_id}', body.id)
-      expect(refusal(await call(route, path, projectKey['secret']!))).toEqual([404, 'NOT_FOUND'])
+      expect(refusal(await call(route, path, projectKey['secret']!, {}))).toEqual([404, 'NOT_FOUND'])
     },
   )
 })

@@ -67,7 +67,13 @@ function slowWatch() {
 
 test('a slow request has the environment of its key, or null for other keys', () => {
   const { watch, logged } = slowWatch()
-  const project = { organizationId: 'o1', projectId: 'p1', projectKey: 'shop', keyId: 'k1' }
+  const project = {
+    organizationId: 'o1',
+    projectId: 'p1',
+    projectKey: 'shop',
+    keyId: 'k1',
+    level: 'read',
+  } as const
   const environment = { ...project, kind: 'environment', environmentId: 'e1', environmentKey: 'dev' } as const
   for (const principal of [environment, { ...project, kind: 'project' } as const, null])
     watch.end(watch.begin(), null, 200, { requestId: 'r1', principal })

@@ -58,9 +58,10 @@ test('the message of a 404 for a missing entity begins with a fixed sentence', a
 describe('the scope of a key', () => {
   test('has the ids of the organization, project and environment, which paths accept', async () => {
     const answer = await verdict.get<Record<string, string>>('/v2/api-key/scope')
-    const { body } = answer
+    const { access_level, ...body } = answer.body
     revisionOf(answer)
-    expect(answerFindings('getApiKeyScope', 200, body)).toEqual([])
+    expect(answerFindings('getApiKeyScope', 200, answer.body)).toEqual([])
+    expect(access_level).toBe('admin')
     const { project_id: project, environment_id: environment } = body
     const { body: tenant } = await verdict.post<Tenant>(`/v2/facts/${project}/${environment}/tenants`, {
       key: 'by-id',

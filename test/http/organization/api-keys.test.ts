@@ -91,6 +91,7 @@ describe('a new API key', () => {
       organization_id: key.organization_id,
       project_id: key.project_id,
       environment_id: null,
+      access_level: 'admin',
     })
     expect(await decides(secret)).toBe(403)
     expect((await as('GET', `/v2/facts/${project}/one/tenants`)).status).toBe(200)
@@ -151,7 +152,8 @@ describe('a new API key', () => {
     [{ project_id: 'default', environment_id: 'nothing' }, 404],
     [{ ...OF_DEFAULT, organization_id: '00000000-0000-4000-8000-000000000000' }, 404],
     [{ ...OF_DEFAULT, object_type: 'user' }, 422],
-    [{ ...OF_DEFAULT, access_level: 'read' }, 422],
+    [{ ...OF_DEFAULT, access_level: 'Read' }, 422],
+    [{ project_id: 'default', access_level: 'decide' }, 422],
     [{ ...OF_DEFAULT, name: 7 }, 422],
   ])('is not created from %j, but rejected with %i', async (body, status) => {
     const before = await admin<Envelope<ApiKey>>('GET', KEYS)
@@ -310,7 +312,7 @@ describe('the rotation of an API key', () => {
   test('ends its overlap at the exact millisecond, even if the system clock is changed', () => {
     let [now, elapsed] = [500_000, 0]
     const check = new ApiKeyAuthentication({ now: () => now, elapsedMs: () => elapsed })
-    const principal = { kind: 'organization', keyId: null, organizationId: 'o' } as const
+    const principal = { kind: 'organization', keyId: null, level: 'admin', organizationId: 'o' } as const
     // SHA-256 of "secret".
     const secretHash = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b'
     const credentials = [{ secretHash, principal, slot: 0, validUntil: 501_000 }]

@@ -51,6 +51,7 @@ export function organizationCalls(apiKeyId: string): Call[] {
     call('getApiKey', 'GET', `${KEYS}/${apiKeyId}`),
     call('getEnvironmentApiKey', 'GET', `${KEYS}/shop/staging`),
     call('rotateApiKey', 'POST', `${KEYS}/${apiKeyId}/rotate-secret`),
+    call('updateApiKey', 'PATCH', `${KEYS}/${apiKeyId}`, { name: 'Ours', access_level: 'admin' }),
     call('getApiKey', 'GET', `${KEYS}/${apiKeyId}`),
     call('deleteApiKey', 'DELETE', `${KEYS}/${apiKeyId}`),
     call('importContent', 'POST', `${STAGING}/import`, undefined, { text: CONTENT }),

@@ -36,6 +36,7 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       ...SHARED,
       path: '/access/v1/search/subject',
       operationId: 'searchSubjects',
+      level: 'read',
       summary: 'AuthZEN subject search: users who can perform an action on a resource',
       body: SubjectSearchRequest,
       responses: {
@@ -58,6 +59,7 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       ...SHARED,
       path: '/access/v1/search/resource',
       operationId: 'searchResources',
+      level: 'decide',
       summary: 'AuthZEN resource search: resources on which a user can perform an action',
       body: ResourceSearchRequest,
       responses: {
@@ -80,6 +82,7 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       ...SHARED,
       path: '/access/v1/search/action',
       operationId: 'searchActions',
+      level: 'decide',
       summary: 'AuthZEN action search: actions that a user can perform on a resource',
       body: ActionSearchRequest,
       responses: {

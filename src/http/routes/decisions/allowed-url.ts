@@ -9,7 +9,7 @@ import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AllowedUrlQuery, AllowedUrlResult, NO_MATCHING_RULE } from '#model/wire/decisions/allowed-url.ts'
-import { decided } from './allowed.ts'
+import { decided, seesReasons } from './allowed.ts'
 
 const DENIED = { allow: false, result: false }
 const NO_RULE = new PrebuiltReply(200, DENIED)
@@ -20,6 +20,7 @@ export function allowedUrlRoute(decisions: DecisionService, hasDebug: boolean): 
     method: 'POST',
     path: '/allowed_url',
     operationId: 'isAllowedUrl',
+    level: 'decide',
     summary: 'Check whether a user can send an HTTP request, according to the mapping rules of proxy configs',
     family: 'native',
     access: 'environment',
@@ -29,8 +30,9 @@ export function allowedUrlRoute(decisions: DecisionService, hasDebug: boolean): 
     handle: ({ principal, body, caller }) => {
       const environmentId = environmentOf(principal)
       const question = questionOfUrl(body, decisions.engine(environmentId))
-      if (question === null) return hasDebug ? NO_RULE_TOLD : NO_RULE
-      return decided({ decisions, hasDebug }, environmentId, question, caller)
+      const isExplained = hasDebug && seesReasons(principal)
+      if (question === null) return isExplained ? NO_RULE_TOLD : NO_RULE
+      return decided({ decisions, hasDebug: isExplained }, environmentId, question, caller)
     },
   })
 }

@@ -14,6 +14,7 @@ import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
+import { type Principal, reaches } from '#model/principal.ts'
 import { TextQuestion } from '#model/question.ts'
 import {
   AllowedQuery,
@@ -61,6 +62,7 @@ export function allowedRoutes(
       method: 'POST',
       path: '/allowed',
       operationId: 'isAllowed',
+      level: 'decide',
       summary: 'Check whether a user can perform an action on a resource',
       family: 'native',
       access: 'environment',
@@ -75,13 +77,19 @@ export function allowedRoutes(
         if (body instanceof PackedQueries) {
           return prebuiltResponse(ANSWERS, decisions.evaluate(environmentId, body, caller))
         }
-        return decided({ decisions, hasDebug }, environmentId, body, caller)
+        return decided(
+          { decisions, hasDebug: hasDebug && seesReasons(principal) },
+          environmentId,
+          body,
+          caller,
+        )
       },
     }),
     defineRoute({
       method: 'POST',
       path: '/allowed/explain',
       operationId: 'explainAllowed',
+      level: 'read',
       summary: 'Check access and explain the decision, regardless of `DEBUG_DECISIONS`; slower',
       family: 'native',
       access: 'environment',
@@ -107,6 +115,7 @@ export function allowedRoutes(
       method: 'POST',
       path: '/allowed/bulk',
       operationId: 'isAllowedBulk',
+      level: 'decide',
       summary: 'Make many checks, with results in order',
       family: 'native',
       access: 'environment',
@@ -123,13 +132,18 @@ export function allowedRoutes(
         }
         const readAt = decisions.now()
         const queries = body.map(question => queryOf(question, readAt))
-        if (!hasDebug) {
+        if (!hasDebug || !seesReasons(principal)) {
           return replyWith(decisions.evaluate(environmentId, new TextQuestion(queries), caller), bulkAnswer)
         }
         return explainedBulk(decisions, answers, { environmentId, questions: body, queries, caller })
       },
     }),
   ]
+}
+
+/** Whether the client can get the reasons of decisions with `DEBUG_DECISIONS` (administration.md K12). */
+export function seesReasons(principal: Principal | null): boolean {
+  return principal !== null && reaches(principal.level, 'read')
 }
 
 /** Dependencies for a check that was parsed and not read from its bytes. */

@@ -23,6 +23,7 @@ export function kongRoute(decisions: DecisionService): Route {
     method: 'POST',
     path: '/kong',
     operationId: 'isAllowedKong',
+    level: 'decide',
     summary: 'Check whether a consumer can send a request, for the Open Policy Agent plugin of Kong',
     family: 'native',
     access: 'environment',
@@ -48,6 +49,7 @@ export function kongRoutesFor(decisions: DecisionService, caller: () => Principa
     {
       ...route,
       access: 'public',
+      level: null,
       handle: call => {
         const principal = caller()
         if (principal !== null) return route.handle({ ...call, principal })

@@ -10,7 +10,7 @@ import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type AllowedQuery, AllowedResult, DeniedOrRefused } from '#model/wire/decisions/decision.ts'
-import { decided } from './allowed.ts'
+import { decided, seesReasons } from './allowed.ts'
 
 const ENDS =
   'Must begin and end with ASCII characters: others are removed there, which changes the key. Two different values are 400.'
@@ -48,6 +48,7 @@ export function nginxRoutes(decisions: DecisionService, hasDebug: boolean): Rout
       method,
       path: '/nginx_allowed',
       operationId: method === 'GET' ? 'isAllowedNginx' : 'isAllowedNginxByPost',
+      level: 'decide',
       summary:
         'Check whether a user can perform an action on a resource, for auth_request of nginx (request in headers)',
       family: 'native',
@@ -56,13 +57,19 @@ export function nginxRoutes(decisions: DecisionService, hasDebug: boolean): Rout
       responses: {
         200: { description: 'Access is allowed.', schema: AllowedResult },
         403: {
-          description: 'Access is denied, or the API key is not that of an environment.',
+          description:
+            'Access is denied, or the API key is not that of an environment or has too low a level.',
           schema: DeniedOrRefused,
         },
       },
       handle: ({ principal, headers, caller }: Call) => {
         const environmentId = environmentOf(principal)
-        return decided({ decisions, hasDebug, deniedStatus: 403 }, environmentId, questionIn(headers), caller)
+        const decider = {
+          decisions,
+          hasDebug: hasDebug && seesReasons(principal),
+          deniedStatus: 403,
+        } as const
+        return decided(decider, environmentId, questionIn(headers), caller)
       },
     }),
   )

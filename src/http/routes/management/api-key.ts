@@ -13,6 +13,7 @@ import {
   ApiKeyRotation,
   ApiKeyScope,
   ApiKeysQuery,
+  ApiKeyUpdate,
 } from '#model/wire/organization/api-key.ts'
 import { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import type { ManageOrganization } from './managed.ts'
@@ -30,7 +31,8 @@ export function apiKeyScopeRoute(revision: () => string | null): Route {
     method: 'GET',
     path: `${API_KEYS}/scope`,
     operationId: 'getApiKeyScope',
-    summary: 'Read the organization, project and environment of the API key',
+    level: 'no_access',
+    summary: 'Read the organization, project, environment and access level of the API key',
     family: 'management',
     access: 'any-key',
     responses: { 200: { description, schema: ApiKeyScope, headers: [REVISION] } },
@@ -43,6 +45,7 @@ export function apiKeyScopeRoute(revision: () => string | null): Route {
           organization_id: principal.organizationId,
           project_id: principal.kind === 'organization' ? null : principal.projectId,
           environment_id: principal.kind === 'environment' ? principal.environmentId : null,
+          access_level: principal.level,
         },
         // During startup, a thread can have the keys before it knows their revision. The response then has no
         // `X-Revision` header, so that clients can already make this call.
@@ -56,6 +59,7 @@ export function apiKeyRoutes(manage: ManageOrganization): Route[] {
   return [
     manage({
       operation: 'listApiKeys',
+      level: 'read',
       method: 'GET',
       path: API_KEYS,
       summary: 'List the API keys that this API key can manage, without their secrets',
@@ -66,6 +70,7 @@ export function apiKeyRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'createApiKey',
+      level: 'admin',
       method: 'POST',
       path: API_KEYS,
       summary: 'Create an API key; the response contains its secret',
@@ -76,6 +81,7 @@ export function apiKeyRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'getApiKey',
+      level: 'read',
       method: 'GET',
       path: API_KEY,
       summary: 'Read an API key, without its secret',
@@ -84,7 +90,19 @@ export function apiKeyRoutes(manage: ManageOrganization): Route[] {
       answer: ApiKey,
     }),
     manage({
+      operation: 'updateApiKey',
+      level: 'admin',
+      method: 'PATCH',
+      path: API_KEY,
+      summary: 'Change the name or the access level of an API key',
+      access: 'project',
+      params: ApiKeyPath,
+      body: ApiKeyUpdate,
+      answer: ApiKey,
+    }),
+    manage({
       operation: 'deleteApiKey',
+      level: 'admin',
       method: 'DELETE',
       path: API_KEY,
       summary: 'Revoke an API key',
@@ -93,6 +111,7 @@ export function apiKeyRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'rotateApiKey',
+      level: 'admin',
       method: 'POST',
       path: `${API_KEY}/rotate-secret`,
       summary: 'Replace the secret of an API key; the old one remains valid for a while',
@@ -103,9 +122,11 @@ export function apiKeyRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'getEnvironmentApiKey',
+      level: 'admin',
       method: 'GET',
       path: `${API_KEYS}/{proj_id}/{env_id}`,
-      summary: 'Read the oldest API key of an environment, with its secret if it can be decrypted',
+      summary:
+        'Read the oldest API key with the highest level of an environment, with its secret if it can be decrypted',
       access: 'organization',
       params: EnvironmentPath,
       answer: ApiKey,

@@ -14,6 +14,7 @@ export function auditRoutes(gateway: ManagementGateway, manageOrganization: Mana
   return [
     managed(gateway)({
       operation: 'listAuditEntries',
+      level: 'read',
       method: 'GET',
       path: `${AUDIT_LOG}/{proj_id}/{env_id}`,
       summary: 'List changes in an environment, with API key and time',
@@ -23,6 +24,7 @@ export function auditRoutes(gateway: ManagementGateway, manageOrganization: Mana
     }),
     manageOrganization({
       operation: 'listOrganizationAuditEntries',
+      level: 'read',
       method: 'GET',
       path: AUDIT_LOG,
       summary: 'List changes of projects, environments and API keys, with API key and time',

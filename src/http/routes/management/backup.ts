@@ -12,6 +12,7 @@ export function backupRoute(gateway: ManagementGateway): Route {
     method: 'POST',
     path: '/v2/backup',
     operationId: 'backUp',
+    level: 'admin',
     summary: 'Back up the embedded store, including API keys, for `verdict restore`',
     family: 'management',
     access: 'organization',

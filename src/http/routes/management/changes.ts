@@ -1,13 +1,15 @@
 /** Change stream of an environment (Server-Sent Events). */
 import { CACHE_CONTROL, LAST_EVENT_ID, REVISION, UNBUFFERED } from '#http/message/header-fields.ts'
 import type { Call } from '#http/message/request-reply.ts'
-import type { Authenticate } from '#http/routing/route-access.ts'
+import { type Authenticate, isStillAdmitted } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { parsePosition } from '#management/changes/stream-position.ts'
 import { assert } from '#model/assert.ts'
 import { ChangesPath, ChangesQuery, EVENTS_TYPE, StreamEvent } from '#entities/change-event.ts'
 import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import { FACTS_BASE, type ManagementGateway, plainNames } from './managed.ts'
+
+const NEEDED = { access: 'any-key', level: 'read' } as const
 
 export function changesRoute(gateway: ManagementGateway, authenticate: Authenticate): Route {
   return defineRoute({
@@ -16,7 +18,7 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
     operationId: 'streamChanges',
     summary: 'Stream the changes of an environment, starting now or after a revision',
     family: 'management',
-    access: 'any-key',
+    ...NEEDED,
     headers: [LAST_EVENT_ID],
     params: ChangesPath,
     query: ChangesQuery,
@@ -48,7 +50,7 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
       const authorization = headers.get('authorization') ?? ''
       return {
         status: 200,
-        body: stream(() => authenticate(authorization) !== null),
+        body: stream(() => isStillAdmitted(NEEDED, authorization, authenticate)),
         headers: {
           'content-type': EVENTS_TYPE,
           'cache-control': 'no-store, no-transform',

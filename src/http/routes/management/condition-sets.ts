@@ -65,6 +65,7 @@ function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
   return [
     manage({
       operation: 'listConditionSets',
+      level: 'read',
       method: 'GET',
       path: SETS,
       summary: 'List condition sets',
@@ -74,6 +75,7 @@ function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
     }),
     manage({
       operation: 'createConditionSet',
+      level: 'write',
       method: 'POST',
       path: SETS,
       summary: 'Create a condition set',
@@ -83,6 +85,7 @@ function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
     }),
     manage({
       operation: 'tryConditionSet',
+      level: 'read',
       method: 'POST',
       path: `${SETS}/try`,
       summary: 'Evaluate a condition set on samples, or list its errors; nothing is saved',
@@ -94,6 +97,7 @@ function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
     }),
     manage({
       operation: 'getConditionSet',
+      level: 'read',
       method: 'GET',
       path: SET,
       summary: 'Read a condition set',
@@ -104,6 +108,7 @@ function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
     }),
     manage({
       operation: 'updateConditionSet',
+      level: 'write',
       method: 'PATCH',
       path: SET,
       summary: 'Change a condition set; each given field replaces the whole old value',
@@ -114,6 +119,7 @@ function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
     }),
     manage({
       operation: 'deleteConditionSet',
+      level: 'write',
       method: 'DELETE',
       path: SET,
       summary: 'Delete a condition set that has no child sets, and the rules on it',
@@ -131,6 +137,7 @@ function relatedSets(manage: Manage): Route[] {
     manage({
       ...related,
       operation: 'listSetAncestors',
+      level: 'read',
       path: `${SET}/ancestors`,
       summary: 'List the ancestors of a condition set, nearest first',
       answer,
@@ -138,6 +145,7 @@ function relatedSets(manage: Manage): Route[] {
     manage({
       ...related,
       operation: 'listSetDescendants',
+      level: 'read',
       path: `${SET}/descendants`,
       summary: 'List the descendants of a condition set, nearest first',
       answer,
@@ -145,6 +153,7 @@ function relatedSets(manage: Manage): Route[] {
     manage({
       ...related,
       operation: 'listPossibleParents',
+      level: 'read',
       path: `${SET}/possible_parents`,
       summary: 'List the condition sets that can be the parent of a condition set',
       query: PossibleParentsQuery,
@@ -161,6 +170,7 @@ export function setRuleRoutes(manage: Manage): Route[] {
     manage({
       ...all,
       operation: 'listSetRules',
+      level: 'read',
       method: 'GET',
       summary: 'List rules on condition sets',
       query: SetRulesQuery,
@@ -169,6 +179,7 @@ export function setRuleRoutes(manage: Manage): Route[] {
     manage({
       ...all,
       operation: 'createSetRule',
+      level: 'write',
       method: 'POST',
       summary: 'Create a rule that allows an action if a user set and a resource set match',
       body: SetRuleCreate,
@@ -178,6 +189,7 @@ export function setRuleRoutes(manage: Manage): Route[] {
     manage({
       ...all,
       operation: 'deleteSetRule',
+      level: 'write',
       method: 'DELETE',
       summary: 'Delete a rule on condition sets',
       body: SetRuleCreate,
@@ -186,6 +198,7 @@ export function setRuleRoutes(manage: Manage): Route[] {
       ...all,
       path: `${RULES}/bulk`,
       operation: 'createSetRules',
+      level: 'write',
       method: 'POST',
       summary: 'Create rules on condition sets, all or none; existing rules are skipped',
       body: SetRulesBulk,
@@ -196,6 +209,7 @@ export function setRuleRoutes(manage: Manage): Route[] {
       ...all,
       path: `${RULES}/bulk`,
       operation: 'deleteSetRules',
+      level: 'write',
       method: 'DELETE',
       summary: 'Delete rules on condition sets, all or none; missing rules are skipped',
       body: SetRulesBulkRemoval,

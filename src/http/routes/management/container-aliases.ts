@@ -27,6 +27,7 @@ function triggerRoute(path: string, operationId: string): Route {
     method: 'POST',
     path,
     operationId,
+    level: 'read',
     summary: 'Update the data of a decision point; no effect, because it is always up to date',
     family: 'native',
     access: 'environment',
@@ -40,6 +41,7 @@ function triggerRoute(path: string, operationId: string): Route {
 function refreshRoute(gateway: ManagementGateway): Route {
   const listing = managed(gateway)({
     operation: 'listTenants',
+    level: 'read',
     method: 'GET',
     path: `${FACTS_BASE}/tenants`,
     summary: 'List tenants',
@@ -51,6 +53,7 @@ function refreshRoute(gateway: ManagementGateway): Route {
     method: 'POST',
     path: '/v2/pdps/{proj_id}/{env_id}/refresh',
     operationId: 'refreshDecisionPoints',
+    level: 'read',
     summary: 'Update the decision points of an environment; no effect, because they are always up to date',
     family: 'management',
     access: 'any-key',

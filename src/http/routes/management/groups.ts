@@ -36,6 +36,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
   return [
     manage({
       operation: 'createGroup',
+      level: 'write_facts',
       method: 'POST',
       path: GROUPS,
       summary: 'Create a group',
@@ -45,6 +46,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'listGroupRecords',
+      level: 'read',
       method: 'GET',
       path: `${GROUPS}/direct`,
       summary: 'List groups',
@@ -55,6 +57,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'getGroupRecord',
+      level: 'read',
       method: 'GET',
       path: `${GROUPS}/direct/{group_instance_key}`,
       summary: 'Read a group',
@@ -64,6 +67,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'listGroups',
+      level: 'read',
       method: 'GET',
       path: GROUPS,
       summary: 'List groups with their members and roles',
@@ -74,6 +78,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'getGroup',
+      level: 'read',
       method: 'GET',
       path: GROUP,
       summary: 'Read a group with its members and roles',
@@ -84,6 +89,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'deleteGroup',
+      level: 'write_facts',
       method: 'DELETE',
       path: GROUP,
       summary: 'Delete a group, with its memberships and grants',
@@ -98,6 +104,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
   return [
     manage({
       operation: 'addGroupMember',
+      level: 'write_facts',
       method: 'PUT',
       path: `${GROUP}/users/{user_id}`,
       summary: 'Add a user to a group',
@@ -108,6 +115,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'removeGroupMember',
+      level: 'write_facts',
       method: 'DELETE',
       path: `${GROUP}/users/{user_id}`,
       summary: 'Remove a user from a group',
@@ -117,6 +125,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'listGroupUsers',
+      level: 'read',
       method: 'GET',
       path: `${GROUP}/users`,
       summary: 'List the direct members of a group',
@@ -127,6 +136,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'addGroupRole',
+      level: 'write_facts',
       method: 'POST',
       path: `${GROUP}/roles`,
       summary: 'Grant the members of a group a role on an instance',
@@ -137,6 +147,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'removeGroupRole',
+      level: 'write_facts',
       method: 'DELETE',
       path: `${GROUP}/roles`,
       summary: 'Revoke a role of a group',
@@ -146,6 +157,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'listGroupRoles',
+      level: 'read',
       method: 'GET',
       path: `${GROUP}/roles`,
       summary: 'List the roles granted to a group',
@@ -162,6 +174,7 @@ function nesting(gateway: ManagementGateway): Route[] {
   return [
     manage({
       operation: 'assignGroup',
+      level: 'write_facts',
       method: 'PUT',
       path: `${GROUP}/assign_group`,
       summary: 'Add the group in the body to this group; its members become members of this group',
@@ -173,6 +186,7 @@ function nesting(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'unassignGroup',
+      level: 'write_facts',
       method: 'DELETE',
       path: `${GROUP}/assign_group`,
       summary: 'Remove the group in the body from this group',
@@ -182,6 +196,7 @@ function nesting(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'listGroupChildren',
+      level: 'read',
       method: 'GET',
       path: `${GROUP}/children`,
       summary: 'List the direct child groups of this group',
@@ -192,6 +207,7 @@ function nesting(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'listGroupParents',
+      level: 'read',
       method: 'GET',
       path: `${GROUP}/parents`,
       summary: 'List the direct parent groups of this group',

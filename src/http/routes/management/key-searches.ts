@@ -6,6 +6,7 @@ import { FACTS_BASE, type Manage } from './managed.ts'
 export function keySearchesRoute(manage: Manage): Route {
   return manage({
     operation: 'searchKeys',
+    level: 'read',
     method: 'GET',
     path: `${FACTS_BASE}/key_searches`,
     summary:

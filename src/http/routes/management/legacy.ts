@@ -29,6 +29,7 @@ function listOf(
     method: 'GET',
     path,
     operationId: operation,
+    level: 'read',
     summary: 'List all environments of the API key',
     family: 'management',
     access: 'any-key',

@@ -21,6 +21,7 @@ const PAGES_MAX = 1_000_000_000
 export function localAssignmentsRoute(gateway: ManagementGateway): Route {
   const listing = managed(gateway)({
     operation: 'listRoleAssignments',
+    level: 'read',
     method: 'GET',
     path: `${FACTS_BASE}/role_assignments`,
     summary: 'List role assignments',
@@ -32,6 +33,7 @@ export function localAssignmentsRoute(gateway: ManagementGateway): Route {
     method: 'GET',
     path: '/local/role_assignments',
     operationId: 'listLocalRoleAssignments',
+    level: 'read',
     summary: 'List the role assignments that decisions use, oldest first',
     family: 'native',
     access: 'environment',

@@ -29,6 +29,7 @@ import type {
   OrganizationOperationName,
 } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
+import type { AccessLevel } from '#model/principal.ts'
 import { inexactIntegerIn } from '#model/text/json-numbers.ts'
 import { grantCondition, expectedTags } from './if-match.ts'
 import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
@@ -58,6 +59,8 @@ type Input<Params, Query, Body, OptionalBody> = {
 
 interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly operation: Name
+  /** Lowest level of a key that can call the route. */
+  readonly level: AccessLevel
   readonly method: Method
   readonly path: string
   readonly summary: string

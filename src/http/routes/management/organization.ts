@@ -16,6 +16,7 @@ export function organizationRoutes(manage: ManageOrganization): Route[] {
   return [
     manage({
       operation: 'listOrganizations',
+      level: 'decide',
       method: 'GET',
       path: ORGANIZATIONS,
       summary: 'List the only organization',
@@ -25,6 +26,7 @@ export function organizationRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'getOrganization',
+      level: 'decide',
       method: 'GET',
       path: `${ORGANIZATIONS}/{org_id}`,
       summary: 'Read the organization',
@@ -34,6 +36,7 @@ export function organizationRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'getActiveOrganization',
+      level: 'decide',
       method: 'GET',
       path: `${ORGANIZATIONS}/active/org`,
       summary: 'Read the organization of the API key',
@@ -42,6 +45,7 @@ export function organizationRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'listMembers',
+      level: 'read',
       method: 'GET',
       path: '/v2/members',
       summary: 'List the members of the organization; always empty, because users do not sign in',

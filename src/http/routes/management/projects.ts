@@ -30,6 +30,7 @@ export function projectRoutes(manage: ManageOrganization): Route[] {
   return [
     manage({
       operation: 'listProjects',
+      level: 'read',
       method: 'GET',
       path: PROJECTS,
       summary: 'List projects',
@@ -39,6 +40,7 @@ export function projectRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'createProject',
+      level: 'admin',
       method: 'POST',
       path: PROJECTS,
       summary: 'Create a project with its initial environments, all or nothing',
@@ -49,6 +51,7 @@ export function projectRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'getProject',
+      level: 'read',
       method: 'GET',
       path: PROJECT,
       summary: 'Read a project',
@@ -58,6 +61,7 @@ export function projectRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'updateProject',
+      level: 'admin',
       method: 'PATCH',
       path: PROJECT,
       summary: 'Change a project; each given field replaces the whole old value',
@@ -68,6 +72,7 @@ export function projectRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'deleteProject',
+      level: 'admin',
       method: 'DELETE',
       path: PROJECT,
       summary: 'Delete a project, its environments and their API keys',
@@ -81,6 +86,7 @@ export function environmentRoutes(manage: ManageOrganization): Route[] {
   return [
     manage({
       operation: 'listEnvironments',
+      level: 'read',
       method: 'GET',
       path: ENVIRONMENTS,
       summary: 'List the environments of a project',
@@ -91,6 +97,7 @@ export function environmentRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'createEnvironment',
+      level: 'admin',
       method: 'POST',
       path: ENVIRONMENTS,
       summary: 'Create an environment and its first API key',
@@ -102,6 +109,7 @@ export function environmentRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'getEnvironment',
+      level: 'read',
       method: 'GET',
       path: ENVIRONMENT,
       summary: 'Read an environment',
@@ -111,6 +119,7 @@ export function environmentRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'updateEnvironment',
+      level: 'admin',
       method: 'PATCH',
       path: ENVIRONMENT,
       summary: 'Change an environment; each given field replaces the whole old value',
@@ -121,6 +130,7 @@ export function environmentRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'deleteEnvironment',
+      level: 'admin',
       method: 'DELETE',
       path: ENVIRONMENT,
       summary: 'Delete an environment, all its content and its API keys',
@@ -129,6 +139,7 @@ export function environmentRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'getEnvironmentStats',
+      level: 'read',
       method: 'GET',
       path: `${ENVIRONMENT}/stats`,
       summary: 'Count the entities in an environment',
@@ -138,6 +149,7 @@ export function environmentRoutes(manage: ManageOrganization): Route[] {
     }),
     manage({
       operation: 'copyEnvironment',
+      level: 'admin',
       method: 'POST',
       path: `${ENVIRONMENT}/copy`,
       summary: 'Copy the schema of an environment into another one of the project, atomically',

@@ -18,6 +18,7 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
   return [
     manage({
       operation: 'listProxyConfigs',
+      level: 'read',
       method: 'GET',
       path: CONFIGS,
       summary: 'List proxy configs',
@@ -27,6 +28,7 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'createProxyConfig',
+      level: 'write',
       method: 'POST',
       path: CONFIGS,
       summary: 'Create a proxy config, with the rules that map requests to checks',
@@ -37,6 +39,7 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'getProxyConfig',
+      level: 'read',
       method: 'GET',
       path: CONFIG,
       summary: 'Read a proxy config, without its secret',
@@ -46,6 +49,7 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'updateProxyConfig',
+      level: 'write',
       method: 'PATCH',
       path: CONFIG,
       summary:
@@ -58,6 +62,7 @@ export function proxyConfigRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'deleteProxyConfig',
+      level: 'write',
       method: 'DELETE',
       path: CONFIG,
       summary: 'Delete a proxy config and its mapping rules',

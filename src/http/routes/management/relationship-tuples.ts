@@ -22,6 +22,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
   return [
     manage({
       operation: 'listRelationshipTuples',
+      level: 'read',
       method: 'GET',
       path: TUPLES,
       summary: 'List relationship tuples',
@@ -31,6 +32,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'listDetailedRelationshipTuples',
+      level: 'read',
       method: 'GET',
       path: `${TUPLES}/detailed`,
       summary: 'List relationship tuples with their subjects and objects',
@@ -40,6 +42,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'createRelationshipTuple',
+      level: 'write_facts',
       method: 'POST',
       path: TUPLES,
       summary: 'Create a relationship tuple, and its instances if they do not exist',
@@ -50,6 +53,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'deleteRelationshipTuple',
+      level: 'write_facts',
       method: 'DELETE',
       path: TUPLES,
       summary: 'Delete a relationship tuple',
@@ -59,6 +63,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'createRelationshipTuples',
+      level: 'write_facts',
       method: 'POST',
       path: `${TUPLES}/bulk`,
       summary: 'Create relationship tuples, all or none; existing ones get the new expiration time',
@@ -68,6 +73,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'deleteRelationshipTuples',
+      level: 'write_facts',
       method: 'DELETE',
       path: `${TUPLES}/bulk`,
       summary: 'Delete relationship tuples, all or none; missing ones are skipped',

@@ -25,6 +25,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
   return [
     manage({
       operation: 'listResourceInstances',
+      level: 'read',
       method: 'GET',
       path: INSTANCES,
       summary: 'List resource instances',
@@ -34,6 +35,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'listDetailedResourceInstances',
+      level: 'read',
       method: 'GET',
       path: `${INSTANCES}/detailed`,
       summary: 'List resource instances with their relationships',
@@ -43,6 +45,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'createResourceInstance',
+      level: 'write_facts',
       method: 'POST',
       path: INSTANCES,
       summary: 'Create a resource instance',
@@ -52,6 +55,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'getResourceInstance',
+      level: 'read',
       method: 'GET',
       path: INSTANCE,
       summary: 'Read a resource instance',
@@ -62,6 +66,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'updateResourceInstance',
+      level: 'write_facts',
       method: 'PATCH',
       path: INSTANCE,
       summary: 'Change the attributes of a resource instance',
@@ -72,6 +77,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'deleteResourceInstance',
+      level: 'write_facts',
       method: 'DELETE',
       path: INSTANCE,
       summary: 'Delete a resource instance, its roles and its relationships',
@@ -80,6 +86,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'replaceResourceInstances',
+      level: 'write_facts',
       method: 'PUT',
       path: BULK,
       summary: 'Create resource instances or replace their attributes, all or none',
@@ -89,6 +96,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'deleteResourceInstances',
+      level: 'write_facts',
       method: 'DELETE',
       path: BULK,
       summary: 'Delete resource instances, all or none',

@@ -58,6 +58,7 @@ function actionRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'listActions',
+      level: 'read',
       method: 'GET',
       summary: 'List the actions of a resource',
       query: ActionsQuery,
@@ -66,15 +67,24 @@ function actionRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'createAction',
+      level: 'write',
       method: 'POST',
       summary: 'Create an action',
       body: ActionCreate,
       answer: Action,
     }),
-    manage({ ...one, operation: 'getAction', method: 'GET', summary: 'Read an action', answer: Action }),
+    manage({
+      ...one,
+      operation: 'getAction',
+      level: 'read',
+      method: 'GET',
+      summary: 'Read an action',
+      answer: Action,
+    }),
     manage({
       ...one,
       operation: 'updateAction',
+      level: 'write',
       method: 'PATCH',
       summary: 'Change an action; each given field replaces the whole old value',
       body: ActionUpdate,
@@ -83,6 +93,7 @@ function actionRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'deleteAction',
+      level: 'write',
       method: 'DELETE',
       summary: 'Delete an action and the permissions that name it',
     }),
@@ -101,6 +112,7 @@ function actionGroupRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'listActionGroups',
+      level: 'read',
       method: 'GET',
       summary: 'List the action groups of a resource',
       query: ActionsQuery,
@@ -109,6 +121,7 @@ function actionGroupRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'createActionGroup',
+      level: 'write',
       method: 'POST',
       summary: 'Create an action group',
       body: ActionGroupCreate,
@@ -117,6 +130,7 @@ function actionGroupRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'getActionGroup',
+      level: 'read',
       method: 'GET',
       summary: 'Read an action group',
       answer: ActionGroup,
@@ -124,6 +138,7 @@ function actionGroupRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'updateActionGroup',
+      level: 'write',
       method: 'PATCH',
       summary: 'Change an action group; each given field replaces the whole old value',
       body: ActionGroupUpdate,
@@ -132,6 +147,7 @@ function actionGroupRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'deleteActionGroup',
+      level: 'write',
       method: 'DELETE',
       summary: 'Delete an action group; its actions are kept',
     }),
@@ -150,6 +166,7 @@ function attributeRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'listAttributes',
+      level: 'read',
       method: 'GET',
       summary: 'List the attributes of a resource',
       query: AttributesQuery,
@@ -158,6 +175,7 @@ function attributeRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'createAttribute',
+      level: 'write',
       method: 'POST',
       summary: 'Declare an attribute of a resource',
       body: AttributeCreate,
@@ -166,6 +184,7 @@ function attributeRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'getAttribute',
+      level: 'read',
       method: 'GET',
       summary: 'Read an attribute of a resource',
       answer: Attribute,
@@ -173,6 +192,7 @@ function attributeRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'updateAttribute',
+      level: 'write',
       method: 'PATCH',
       summary: 'Change an attribute of a resource',
       body: AttributeUpdate,
@@ -181,6 +201,7 @@ function attributeRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'deleteAttribute',
+      level: 'write',
       method: 'DELETE',
       summary: 'Delete an attribute of a resource',
     }),
@@ -199,6 +220,7 @@ function userAttributeRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'listUserAttributes',
+      level: 'read',
       method: 'GET',
       summary: 'List the attributes of users',
       query: AttributesQuery,
@@ -207,6 +229,7 @@ function userAttributeRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'createUserAttribute',
+      level: 'write',
       method: 'POST',
       summary: 'Declare an attribute of users',
       body: AttributeCreate,
@@ -215,6 +238,7 @@ function userAttributeRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'getUserAttribute',
+      level: 'read',
       method: 'GET',
       summary: 'Read an attribute of users',
       answer: Attribute,
@@ -222,6 +246,7 @@ function userAttributeRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'updateUserAttribute',
+      level: 'write',
       method: 'PATCH',
       summary: 'Change an attribute of users',
       body: AttributeUpdate,
@@ -230,6 +255,7 @@ function userAttributeRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'deleteUserAttribute',
+      level: 'write',
       method: 'DELETE',
       summary: 'Delete an attribute of users',
     }),
@@ -248,6 +274,7 @@ function relationRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'listRelations',
+      level: 'read',
       method: 'GET',
       summary: 'List the relations whose objects are of this resource',
       query: RelationsQuery,
@@ -257,6 +284,7 @@ function relationRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'createRelation',
+      level: 'write',
       method: 'POST',
       summary: 'Create a relation whose objects are of this resource',
       body: RelationCreate,
@@ -265,6 +293,7 @@ function relationRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'getRelation',
+      level: 'read',
       method: 'GET',
       summary: 'Read a relation',
       answer: Relation,
@@ -272,6 +301,7 @@ function relationRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'deleteRelation',
+      level: 'write',
       method: 'DELETE',
       summary: 'Delete a relation, its tuples and the derivations through it',
     }),

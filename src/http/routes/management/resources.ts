@@ -22,6 +22,7 @@ export function resourceRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'createResource',
+      level: 'write',
       method: 'POST',
       summary: 'Create a resource, with its actions, roles and relations',
       body: ResourceCreate,
@@ -30,6 +31,7 @@ export function resourceRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'listResources',
+      level: 'read',
       method: 'GET',
       summary: 'List resources',
       query: ResourcesQuery,
@@ -38,6 +40,7 @@ export function resourceRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'getResource',
+      level: 'read',
       method: 'GET',
       summary: 'Read a resource',
       answer: Resource,
@@ -45,6 +48,7 @@ export function resourceRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'replaceResource',
+      level: 'write',
       method: 'PUT',
       summary: 'Create a resource or replace its whole definition',
       body: ResourceReplace,
@@ -54,6 +58,7 @@ export function resourceRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'updateResource',
+      level: 'write',
       method: 'PATCH',
       summary: 'Change a resource; each given field replaces the whole old value',
       body: ResourceUpdate,
@@ -62,6 +67,7 @@ export function resourceRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'deleteResource',
+      level: 'write',
       method: 'DELETE',
       summary: 'Delete a resource, everything that belongs to it, and all references to it',
     }),

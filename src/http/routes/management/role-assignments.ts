@@ -25,6 +25,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
   return [
     manage({
       operation: 'listRoleAssignments',
+      level: 'read',
       method: 'GET',
       path: ASSIGNMENTS,
       summary: 'List role assignments',
@@ -34,6 +35,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'listDetailedRoleAssignments',
+      level: 'read',
       method: 'GET',
       path: `${ASSIGNMENTS}/detailed`,
       summary: 'List role assignments with their users, roles and tenants or instances',
@@ -43,6 +45,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'createRoleAssignment',
+      level: 'write_facts',
       method: 'POST',
       path: ASSIGNMENTS,
       summary: 'Assign a role to a user, in a tenant or on an instance',
@@ -53,6 +56,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'deleteRoleAssignment',
+      level: 'write_facts',
       method: 'DELETE',
       path: ASSIGNMENTS,
       summary: 'Revoke a role of a user',
@@ -65,6 +69,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'assignRoles',
+      level: 'write_facts',
       method: 'POST',
       path: `${ASSIGNMENTS}/bulk`,
       summary: 'Assign roles, all or none; existing assignments get the new expiration time',
@@ -75,6 +80,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'unassignRoles',
+      level: 'write_facts',
       method: 'DELETE',
       path: `${ASSIGNMENTS}/bulk`,
       summary: 'Revoke roles, all or none; missing assignments are skipped',

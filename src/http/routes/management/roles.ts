@@ -54,6 +54,7 @@ function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'listResourceRoles',
+      level: 'read',
       method: 'GET',
       summary: 'List the roles of a resource',
       query: ResourceRolesQuery,
@@ -62,6 +63,7 @@ function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'createResourceRole',
+      level: 'write',
       method: 'POST',
       summary: 'Create a role on a resource',
       body: RoleCreate,
@@ -70,6 +72,7 @@ function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'getResourceRole',
+      level: 'read',
       method: 'GET',
       summary: 'Read a role of a resource',
       answer: ResourceRole,
@@ -77,6 +80,7 @@ function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'updateResourceRole',
+      level: 'write',
       method: 'PATCH',
       summary: 'Change a role of a resource; each given field replaces the whole old value',
       body: ResourceRoleUpdate,
@@ -85,12 +89,14 @@ function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'deleteResourceRole',
+      level: 'write',
       method: 'DELETE',
       summary: 'Delete a role of a resource, its assignments and all references to it',
     }),
     manage({
       ...permissions,
       operation: 'addResourceRolePermissions',
+      level: 'write',
       method: 'POST',
       summary: 'Add permissions to a role of a resource',
       body: PermissionList,
@@ -99,6 +105,7 @@ function resourceRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...permissions,
       operation: 'removeResourceRolePermissions',
+      level: 'write',
       method: 'DELETE',
       summary: 'Remove permissions from a role of a resource',
       body: PermissionList,
@@ -119,6 +126,7 @@ function derivationRoutes(gateway: ManagementGateway): Route[] {
     ...all,
     path: `${all.path}/conditions`,
     operation: 'setImplicitGrantConditions',
+    level: 'write',
     method: 'PUT',
     summary: 'Set the condition of the derivations of a role of a resource',
     body: GrantConditions,
@@ -128,6 +136,7 @@ function derivationRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'addImplicitGrant',
+      level: 'write',
       method: 'POST',
       summary: 'Derive a role of a resource from another role through a relation',
       body: DerivationCreate,
@@ -136,6 +145,7 @@ function derivationRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'removeImplicitGrant',
+      level: 'write',
       method: 'DELETE',
       summary: 'Remove a derivation of a role of a resource from another role',
       body: DerivationCreate,
@@ -155,6 +165,7 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'listTenantRoles',
+      level: 'read',
       method: 'GET',
       summary: 'List tenant roles',
       query: TenantRolesQuery,
@@ -163,6 +174,7 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...all,
       operation: 'createTenantRole',
+      level: 'write',
       method: 'POST',
       summary: 'Create a tenant role',
       body: RoleCreate,
@@ -171,6 +183,7 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'getTenantRole',
+      level: 'read',
       method: 'GET',
       summary: 'Read a tenant role',
       answer: TenantRole,
@@ -178,6 +191,7 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'updateTenantRole',
+      level: 'write',
       method: 'PATCH',
       summary: 'Change a tenant role; each given field replaces the whole old value',
       body: RoleUpdate,
@@ -186,12 +200,14 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...one,
       operation: 'deleteTenantRole',
+      level: 'write',
       method: 'DELETE',
       summary: 'Delete a tenant role and its assignments',
     }),
     manage({
       ...permissions,
       operation: 'addTenantRolePermissions',
+      level: 'write',
       method: 'POST',
       summary: 'Add permissions to a tenant role',
       body: PermissionList,
@@ -200,6 +216,7 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...permissions,
       operation: 'removeTenantRolePermissions',
+      level: 'write',
       method: 'DELETE',
       summary: 'Remove permissions from a tenant role',
       body: PermissionList,
@@ -207,6 +224,7 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
     }),
     manage({
       operation: 'putRolesInBulk',
+      level: 'write',
       method: 'PUT',
       path: `${SCHEMA_BASE}/bulk/roles`,
       params: BulkRolesPath,
@@ -234,6 +252,7 @@ function inheritanceRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...ofTenant,
       operation: 'addTenantRoleParent',
+      level: 'write',
       method: 'PUT',
       summary: 'Make a tenant role extend another one',
       answer: TenantRole,
@@ -241,6 +260,7 @@ function inheritanceRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...ofTenant,
       operation: 'removeTenantRoleParent',
+      level: 'write',
       method: 'DELETE',
       summary: 'Make a tenant role no longer extend another one',
       answer: TenantRole,
@@ -248,6 +268,7 @@ function inheritanceRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...ofResource,
       operation: 'addResourceRoleParent',
+      level: 'write',
       method: 'PUT',
       summary: 'Make a role of a resource extend another role of the resource',
       answer: ResourceRole,
@@ -255,6 +276,7 @@ function inheritanceRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...ofResource,
       operation: 'removeResourceRoleParent',
+      level: 'write',
       method: 'DELETE',
       summary: 'Make a role of a resource no longer extend another role of the resource',
       answer: ResourceRole,
@@ -276,24 +298,28 @@ function familyRoutes(gateway: ManagementGateway): Route[] {
     manage({
       ...ofTenant,
       operation: 'listTenantRoleAncestors',
+      level: 'read',
       path: `${TENANT_ROLES}/{role_id}/ancestors`,
       summary: 'List the roles that a tenant role extends, directly and through others, nearest first',
     }),
     manage({
       ...ofTenant,
       operation: 'listTenantRoleDescendants',
+      level: 'read',
       path: `${TENANT_ROLES}/{role_id}/descendants`,
       summary: 'List the roles that extend a tenant role, directly and through others, nearest first',
     }),
     manage({
       ...ofResource,
       operation: 'listResourceRoleAncestors',
+      level: 'read',
       path: `${RESOURCE_ROLES}/{role_id}/ancestors`,
       summary: 'List the roles that a role of a resource extends, directly and through others, nearest first',
     }),
     manage({
       ...ofResource,
       operation: 'listResourceRoleDescendants',
+      level: 'read',
       path: `${RESOURCE_ROLES}/{role_id}/descendants`,
       summary: 'List the roles that extend a role of a resource, directly and through others, nearest first',
     }),

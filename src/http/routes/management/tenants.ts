@@ -24,6 +24,7 @@ export function tenantRoutes(manage: Manage): Route[] {
   return [
     manage({
       operation: 'listTenants',
+      level: 'read',
       method: 'GET',
       path: TENANTS,
       summary: 'List tenants',
@@ -33,6 +34,7 @@ export function tenantRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'createTenant',
+      level: 'write_facts',
       method: 'POST',
       path: TENANTS,
       summary: 'Create a tenant',
@@ -42,6 +44,7 @@ export function tenantRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'getTenant',
+      level: 'read',
       method: 'GET',
       path: TENANT,
       summary: 'Read a tenant',
@@ -51,6 +54,7 @@ export function tenantRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'updateTenant',
+      level: 'write_facts',
       method: 'PATCH',
       path: TENANT,
       summary: 'Change a tenant; each given field replaces the whole old value',
@@ -61,6 +65,7 @@ export function tenantRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'deleteTenant',
+      level: 'write_facts',
       method: 'DELETE',
       path: TENANT,
       summary: 'Delete a tenant and everything in it',
@@ -69,6 +74,7 @@ export function tenantRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'listTenantUsers',
+      level: 'read',
       method: 'GET',
       path: `${TENANT}/users`,
       summary: 'List the users who have a role in a tenant',
@@ -78,6 +84,7 @@ export function tenantRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'createTenantUser',
+      level: 'write_facts',
       method: 'POST',
       path: `${TENANT}/users`,
       summary: 'Create a user; its tenant roles are in this tenant unless they name another',
@@ -87,6 +94,7 @@ export function tenantRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'removeTenantUser',
+      level: 'write_facts',
       method: 'DELETE',
       path: `${TENANT}/users/{user_id}`,
       summary: 'Revoke all roles of a user in a tenant',
@@ -94,6 +102,7 @@ export function tenantRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'createTenants',
+      level: 'write_facts',
       method: 'POST',
       path: BULK,
       summary: 'Create tenants, all or none',
@@ -103,6 +112,7 @@ export function tenantRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'deleteTenants',
+      level: 'write_facts',
       method: 'DELETE',
       path: BULK,
       summary: 'Delete tenants, all or none',

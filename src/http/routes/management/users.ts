@@ -24,6 +24,7 @@ export function userRoutes(manage: Manage): Route[] {
   return [
     manage({
       operation: 'listUsers',
+      level: 'read',
       method: 'GET',
       path: USERS,
       summary: 'List users',
@@ -33,6 +34,7 @@ export function userRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'createUser',
+      level: 'write_facts',
       method: 'POST',
       path: USERS,
       summary: 'Create a user, with role assignments if given',
@@ -42,6 +44,7 @@ export function userRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'getUser',
+      level: 'read',
       method: 'GET',
       path: USER,
       summary: 'Read a user',
@@ -51,6 +54,7 @@ export function userRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'replaceUser',
+      level: 'write_facts',
       method: 'PUT',
       path: USER,
       summary: 'Create a user or replace its profile; assignments are added, never removed',
@@ -62,6 +66,7 @@ export function userRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'updateUser',
+      level: 'write_facts',
       method: 'PATCH',
       path: USER,
       summary: 'Change a user; each given field replaces the whole old value',
@@ -72,6 +77,7 @@ export function userRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'deleteUser',
+      level: 'write_facts',
       method: 'DELETE',
       path: USER,
       summary: 'Delete a user and its roles',
@@ -80,6 +86,7 @@ export function userRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'assignUserRole',
+      level: 'write_facts',
       method: 'POST',
       path: `${USER}/roles`,
       summary: 'Assign a role to a user, in a tenant or on an instance',
@@ -90,6 +97,7 @@ export function userRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'unassignUserRole',
+      level: 'write_facts',
       method: 'DELETE',
       path: `${USER}/roles`,
       summary: 'Revoke a role of a user',
@@ -102,6 +110,7 @@ export function userRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'createUsers',
+      level: 'write_facts',
       method: 'POST',
       path: BULK,
       summary: 'Create users, all or none',
@@ -111,6 +120,7 @@ export function userRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'replaceUsers',
+      level: 'write_facts',
       method: 'PUT',
       path: BULK,
       summary: 'Create users or replace their profiles, all or none',
@@ -120,6 +130,7 @@ export function userRoutes(manage: Manage): Route[] {
     }),
     manage({
       operation: 'deleteUsers',
+      level: 'write_facts',
       method: 'DELETE',
       path: BULK,
       summary: 'Delete users, all or none',

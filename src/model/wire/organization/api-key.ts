@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox'
 import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
 import { envelope, pagingQuery, SearchText } from '#model/wire/paging.ts'
-import { moment, Name, nullable, optional, Timestamp, Uuid } from '#model/wire/common-fields.ts'
+import { AccessLevel, moment, Name, nullable, optional, Timestamp, Uuid } from '#model/wire/common-fields.ts'
 import { Reference } from '#model/wire/references.ts'
 
 const keyScopeFields = {
@@ -14,7 +14,7 @@ const keyScopeFields = {
   environment_id: nullable(Uuid),
 }
 
-export const ApiKeyScope = Type.Object(keyScopeFields)
+export const ApiKeyScope = Type.Object({ ...keyScopeFields, access_level: AccessLevel })
 
 export const ApiKeyObjectType = Type.Union(
   [Type.Literal('org'), Type.Literal('project'), Type.Literal('env')],
@@ -29,12 +29,6 @@ export const ApiKeyOwnerType = Type.Union([
   Type.Literal('elements'),
 ])
 
-/**
- * Access level of a key. There is only one. If a request names a lower level, it is rejected, because the key
- * would have more permissions than requested.
- */
-const AccessLevel = Type.Literal('admin')
-
 export const ApiKeyCreate = Type.Object({
   /** The caller's own organization. Other values are rejected. */
   organization_id: optional(Reference),
@@ -43,11 +37,19 @@ export const ApiKeyCreate = Type.Object({
   environment_id: optional(Reference),
   /** If absent, it is the narrowest type that fits the given ids. */
   object_type: optional(ApiKeyObjectType),
+  /** Null or absent: `admin`. `decide` is only for keys of environments. */
   access_level: optional(AccessLevel),
   owner_type: optional(ApiKeyOwnerType),
   name: optional(Name),
 })
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>
+
+/** Changes of a key. Null clears the name. */
+export const ApiKeyUpdate = Type.Object({
+  name: optional(Name),
+  access_level: Type.Optional(AccessLevel),
+})
+export type ApiKeyUpdate = Static<typeof ApiKeyUpdate>
 
 /** Rotation of a key: time for which the replaced secret stays valid. If absent, `KEY_OVERLAP_SECONDS`. */
 export const ApiKeyRotation = Type.Object({

@@ -310,7 +310,7 @@ describe('error responses', () => {
 
 describe('internal failures', () => {
   function authenticate(authorization: string): Principal | null {
-    const organization = { keyId: null, organizationId: 'o' }
+    const organization = { keyId: null, level: 'admin', organizationId: 'o' } as const
     if (bearerToken(authorization) === ADMIN_KEY) return { kind: 'organization', ...organization }
     if (bearerToken(authorization) !== API_KEY) return null
     const names = { projectKey: 'default', environmentKey: 'default' }
