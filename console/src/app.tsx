@@ -9,8 +9,10 @@ import { Problem } from './interface/problem.ts'
 import { ErrorBoundary } from './parts/error-boundary.tsx'
 import { Skeleton } from './parts/paged-table.tsx'
 import { clearNotifications, Toasts } from './parts/toasts.tsx'
+import { useTooLow } from './session/level.ts'
 import { useSession } from './session/session.ts'
 import { SignIn } from './session/sign-in.tsx'
+import { TooLow } from './session/too-low.tsx'
 import { hashOf, partOf, useEscapedAddress } from './shell/address.ts'
 import { EnvironmentPicker } from './shell/environment-picker.tsx'
 import { Frame } from './shell/frame.tsx'
@@ -66,6 +68,12 @@ function SignedIn() {
     [key],
   )
   if (key === null) return <SignIn />
+  return <AllPages />
+}
+
+function AllPages() {
+  const reason = useTooLow('read')
+  if (reason !== null) return <TooLow reason={reason} />
   return (
     <Switch>
       <Route path="/">

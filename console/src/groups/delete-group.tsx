@@ -26,6 +26,7 @@ export function DeleteGroup({ group, counts }: { readonly group: Group; readonly
   const name = referenceOf(group)
   return (
     <ActionDialog
+      needs="write_facts"
       trigger={texts.delete}
       triggerLook={{ kind: 'danger' }}
       title={texts.deleteOf(name)}

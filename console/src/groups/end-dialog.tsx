@@ -28,6 +28,7 @@ export function EndDialog({
   const [end, setEnd] = useState(present)
   return (
     <ActionDialog
+      needs="write_facts"
       trigger={texts.changeEnd}
       triggerLook={{ kind: 'quiet', isSmall: true }}
       triggerLabel={texts.changeEndOf(what)}

@@ -120,6 +120,7 @@ function GrantRole({ group }: { readonly group: Group }) {
   })
   return (
     <ActionDialog
+      needs="write_facts"
       trigger={texts.grantRole}
       triggerLook={{ kind: 'primary' }}
       title={texts.grantRole}

@@ -95,6 +95,7 @@ function AddMember({ group }: { readonly group: Group }) {
   }
   return (
     <ActionDialog
+      needs="write_facts"
       trigger={texts.addMember}
       triggerLook={{ kind: 'primary' }}
       title={texts.addMember}

@@ -45,6 +45,7 @@ export function NestDialog({
   }
   return (
     <ActionDialog
+      needs="write_facts"
       trigger={trigger}
       triggerLook={{ kind: 'primary' }}
       title={trigger}
@@ -129,6 +130,7 @@ export function MoveDialog({
   }
   return (
     <ActionDialog
+      needs="write_facts"
       trigger={texts.move}
       triggerLook={{ kind: 'quiet', isSmall: true }}
       triggerLabel={texts.moveOf(child)}

@@ -29,6 +29,7 @@ export function NewGroup() {
     fieldErrorOf(problem, 'group_tenant', sent.tenant)
   return (
     <ActionDialog
+      needs="write_facts"
       trigger={texts.newGroup}
       title={texts.newGroup}
       sentence={texts.newSentence(name, tenant)}

@@ -31,6 +31,7 @@ export function RemoveDialog({
   const present = seen.endOf(what, shown)
   return (
     <ActionDialog
+      needs="write_facts"
       trigger={texts.remove}
       triggerLook={{ kind: 'quiet danger', isSmall: true }}
       triggerLabel={label}

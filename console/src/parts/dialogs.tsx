@@ -6,6 +6,7 @@ import { type ReactNode, useRef, useState } from 'react'
 import { Dialog, DialogTrigger, Heading } from 'react-aria-components/Dialog'
 import { Form } from 'react-aria-components/Form'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { type Level, useTooLow } from '../session/level.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { Action, type ActionLook } from './action.tsx'
 import { ProblemNote } from './problem-note.tsx'
@@ -18,6 +19,8 @@ interface Outcome<Result> {
 }
 
 interface DialogLook<Result> {
+  /** Level that the action needs. If the key has a lower one, the action is not offered. */
+  readonly needs: Level
   /** Text of the button that opens the dialog. */
   readonly trigger: ReactNode
   readonly triggerLook?: ActionLook
@@ -45,6 +48,7 @@ interface DialogLook<Result> {
  * sentence.
  */
 export function ActionDialog<Result>({
+  needs,
   trigger,
   triggerLook,
   triggerLabel,
@@ -55,17 +59,29 @@ export function ActionDialog<Result>({
 }: DialogLook<Result> & { readonly children?: (problem: unknown) => ReactNode }) {
   const [isOpen, setIsOpen] = useState(false)
   const [isKept, setIsKept] = useState(false)
+  const reason = useTooLow(needs)
   const toggle = (opens: boolean): void => {
     setIsOpen(opens)
     setIsKept(false)
     if (opens) onOpen?.()
     else onClose?.()
   }
+  const look = { ...triggerLook, ...(triggerLabel === undefined ? {} : { 'aria-label': triggerLabel }) }
+  if (reason !== null) {
+    // Actions next to each entry are left out, so that the reason is not repeated for each of them.
+    if (triggerLook?.kind?.startsWith('quiet')) return null
+    return (
+      <span title={reason}>
+        <Action {...look} isDisabled>
+          {trigger}
+        </Action>
+        <span className="heard">{reason}</span>
+      </span>
+    )
+  }
   return (
     <DialogTrigger isOpen={isOpen} onOpenChange={toggle}>
-      <Action {...triggerLook} {...(triggerLabel === undefined ? {} : { 'aria-label': triggerLabel })}>
-        {trigger}
-      </Action>
+      <Action {...look}>{trigger}</Action>
       <ModalOverlay className="veil" isDismissable={!isKept} isKeyboardDismissDisabled={isKept}>
         <Modal className={`dialog-box appears ${isWide ? 'wide' : ''}`}>
           <DialogForm {...rest} onDone={() => toggle(false)} onOutcome={() => setIsKept(true)} />
@@ -87,7 +103,7 @@ function DialogForm<Result>({
   outcome,
   onOutcome,
   children,
-}: Omit<DialogLook<Result>, 'trigger'> & {
+}: Omit<DialogLook<Result>, 'needs' | 'trigger'> & {
   readonly children?: (problem: unknown) => ReactNode
   readonly onDone: () => void
   readonly onOutcome: () => void

@@ -54,6 +54,9 @@ export const de: Texts = {
     key: 'API-Schlüssel',
     keyHelp:
       'Der Schlüssel bleibt in diesem Tab. Er ist nie Teil einer Adresse und wird entfernt, wenn Sie sich abmelden oder den Tab schließen.',
+    tooLowTitle: 'Mit diesem Schlüssel nicht verfügbar',
+    tooLow: (needed, held) =>
+      `Dafür ist ein Schlüssel mit der Stufe ${needed} oder höher nötig. Ihr Schlüssel hat die Stufe ${held}.`,
     keyRefused:
       'Der Dienst hat diesen Schlüssel abgelehnt. Möglicherweise wurde er erneuert oder widerrufen.',
     signInLead: 'Berechtigungen verwalten und sehen, warum ein Zugriff erlaubt oder verweigert wird.',

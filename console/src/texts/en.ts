@@ -56,6 +56,9 @@ export const en = {
     key: 'API key',
     keyHelp:
       'The key stays in this tab. It is never part of an address, and is removed when you sign out or close the tab.',
+    tooLowTitle: 'Not available with this key',
+    tooLow: (needed: string, held: string) =>
+      `This needs a key with the level ${needed} or above. The level of your key is ${held}.`,
     keyRefused: 'The service rejected this key. It might have been rotated or revoked.',
     signInLead: 'Manage permissions, and see why access is allowed or denied.',
     skip: 'Skip to content',

@@ -113,6 +113,22 @@ export const operationsDe: typeof operationsEn = {
     madeBy: name => `von ${name}`,
     operatorsKey: 'Betreiberschlüssel',
     keyNumber: id => `Schlüssel ${id}`,
+    level: 'Stufe',
+    levels: {
+      no_access: 'kein Zugriff',
+      decide: 'nur Prüfungen',
+      read: 'lesen',
+      write_facts: 'Fakten ändern',
+      write: 'Modell und Fakten ändern',
+      admin: 'alles',
+    },
+    setLevel: 'Stufe ändern',
+    setLevelOf: name => `Stufe ändern: ${name}`,
+    setLevelSentence: (name, level) =>
+      `Ab jetzt ist die Stufe von ${name} „${level}“. Das Geheimnis bleibt gleich.`,
+    levelSet: (name, level) => `Die Stufe von ${name} ist jetzt „${level}“.`,
+    makeLesser: level =>
+      `Die Stufe dieses Schlüssels ist „${level}“. Eine höhere Stufe enthält alle niedrigeren.`,
     lastUsed: 'Zuletzt benutzt',
     usedAbout: moment => `etwa ${moment}`,
     notUsed: 'nicht erfasst',

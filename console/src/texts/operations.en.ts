@@ -110,6 +110,22 @@ export const operationsEn = {
     madeBy: (name: string) => `by ${name}`,
     operatorsKey: 'operator key',
     keyNumber: (id: string) => `key ${id}`,
+    level: 'Level',
+    levels: {
+      no_access: 'no access',
+      decide: 'checks only',
+      read: 'read',
+      write_facts: 'change facts',
+      write: 'change model and facts',
+      admin: 'everything',
+    },
+    setLevel: 'Change level',
+    setLevelOf: (name: string) => `Change level of ${name}`,
+    setLevelSentence: (name: string, level: string) =>
+      `From now on, the level of ${name} is “${level}”. The secret stays the same.`,
+    levelSet: (name: string, level: string) => `The level of ${name} is “${level}” now.`,
+    makeLesser: (level: string) =>
+      `The level of this key is “${level}”. A higher level includes all lower ones.`,
     lastUsed: 'Last used',
     usedAbout: (moment: string) => `about ${moment}`,
     notUsed: 'not recorded',

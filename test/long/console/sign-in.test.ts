@@ -66,6 +66,26 @@ test('revoking a key ends its session and shows the reason', async () => {
   await sees(page, 'rejected this key')
 })
 
+test('changes above the level of the key are not offered, and no page without `read`', async () => {
+  const keyOf = async (access_level: string) => {
+    const body = { project_id: 'default', environment_id: 'default', access_level }
+    return (await verdict.admin<{ secret: string }>('POST', '/v2/api-key', body)).body.secret
+  }
+  const page = await open('groups', { key: await keyOf('read') })
+  await sees(page, 'This needs a key with the level write_facts or above. The level of your key is read.')
+  expect(await page.getByRole('button', { name: 'New group' }).isDisabled()).toBe(true)
+  await look(page, 'groups-with-a-key-of-level-read')
+  const changer = await open('groups', { key: await keyOf('write_facts') })
+  expect(await changer.getByRole('button', { name: 'New group' }).isEnabled()).toBe(true)
+
+  const without = await open.signedOut()
+  await typeApiKey(without, await keyOf('decide'))
+  await sees(without, 'This needs a key with the level read or above. The level of your key is decide.')
+  expect(await without.getByRole('navigation').count()).toBe(0)
+  await pressOn(without.getByRole('button', { name: 'Sign out' }))
+  await without.locator('input[type=password]').waitFor()
+})
+
 test('a key of the organization leads to a choice of environments', async () => {
   const page = await open({ key: ADMIN_KEY })
   await page.getByRole('heading', { name: 'Choose an environment' }).waitFor()

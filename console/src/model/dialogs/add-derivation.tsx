@@ -41,6 +41,7 @@ export function AddDerivation({ type }: { readonly type: ModelType }) {
         }
   return (
     <ActionDialog
+      needs="write"
       trigger={texts.addDerivation.open}
       triggerLook={{ kind: 'quiet', isSmall: true }}
       title={texts.addDerivation.title(type.key)}

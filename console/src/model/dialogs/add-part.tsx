@@ -50,6 +50,7 @@ export function AddPart({
   const [name, setName] = useState('')
   return (
     <ActionDialog
+      needs="write"
       trigger={trigger}
       triggerLook={look}
       title={title}

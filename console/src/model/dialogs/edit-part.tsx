@@ -96,6 +96,7 @@ export function EditPart<Thing, Draft, Change>({
   }
   return (
     <ActionDialog
+      needs="write"
       trigger={trigger ?? texts.open}
       triggerLook={look}
       triggerLabel={label}

@@ -33,6 +33,7 @@ export function RemovePart<Removed>({
   const [, go] = useLocation()
   return (
     <ActionDialog
+      needs="write"
       trigger={leadsTo === undefined ? <span aria-hidden="true">✕</span> : texts.remove}
       triggerLook={{ kind: 'quiet danger', isSmall: true }}
       triggerLabel={label}

@@ -94,6 +94,7 @@ function Parents({
   const at = { type, role: role.key, parent: chosen }
   return (
     <ActionDialog
+      needs="write"
       trigger={texts.parents.open}
       triggerLook={{ kind: 'quiet', isSmall: true }}
       triggerLabel={texts.parents.label(role.key)}

@@ -5,6 +5,7 @@
  */
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react'
 import { useProblemText } from '../../parts/problem-note.tsx'
+import { useTooLow } from '../../session/level.ts'
 import { useTexts } from '../../texts/texts.tsx'
 import { CellMark } from './cell-mark.tsx'
 import { effectOf, type PermissionCell, stateOf } from './permission-cell.ts'
@@ -42,6 +43,7 @@ export function PermissionGrid({
   readonly onToggle: (cell: PermissionCell) => Promise<void>
 }) {
   const texts = useTexts().model.matrix
+  const reason = useTooLow('write')
   const help = useId()
   const table = useRef<HTMLTableElement>(null)
   const [stop, setStop] = useState<At>({ row: 0, column: 0 })
@@ -57,7 +59,7 @@ export function PermissionGrid({
   const current = pointed ?? rows[at.row]?.cells[at.column] ?? null
 
   const press = (cell: PermissionCell): void => {
-    if (busy.has(cell.id)) return
+    if (busy.has(cell.id) || reason !== null) return
     setBusy(now => new Set(now).add(cell.id))
     setProblems(now => without(now, cell.id))
     onToggle(cell)
@@ -112,10 +114,11 @@ export function PermissionGrid({
                           role="checkbox"
                           className="cell"
                           aria-checked={cell.isDirect}
+                          aria-disabled={reason !== null}
                           aria-busy={busy.has(cell.id)}
                           aria-label={stateOf(cell, texts)}
                           aria-describedby={help}
-                          title={effectOf(cell, texts)}
+                          title={reason ?? effectOf(cell, texts)}
                           data-at={`${here} ${column}`}
                           tabIndex={here === at.row && column === at.column ? 0 : -1}
                           onFocus={() => {
@@ -139,8 +142,8 @@ export function PermissionGrid({
         </table>
       </div>
       <div className="row apart small matrix-help">
-        <span id={help}>{current === null ? '' : effectOf(current, texts)}</span>
-        <span className="soft">{texts.hint}</span>
+        <span id={help}>{reason ?? (current === null ? '' : effectOf(current, texts))}</span>
+        {reason === null ? <span className="soft">{texts.hint}</span> : null}
       </div>
     </div>
   )

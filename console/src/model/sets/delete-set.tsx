@@ -56,6 +56,7 @@ export function DeleteSet({
   }
   return (
     <ActionDialog
+      needs="write"
       trigger={texts.delete}
       triggerLook={{ kind: 'danger' }}
       title={texts.deleteTitle(set.name)}

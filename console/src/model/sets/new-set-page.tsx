@@ -52,6 +52,7 @@ export default function NewSetPage() {
       lead={texts.newLead}
       actions={
         <ActionDialog
+          needs="write"
           trigger={texts.create}
           triggerLook={{ kind: 'primary' }}
           title={texts.createTitle(name)}

@@ -120,6 +120,7 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
           {isChanged ? <Action onPress={() => setDraft(base.draft)}>{texts.discard}</Action> : null}
           {isChanged && !isOvertaken ? (
             <ActionDialog
+              needs="write"
               trigger={texts.save}
               triggerLook={{ kind: 'primary' }}
               title={texts.saveTitle(set.name)}

@@ -95,6 +95,7 @@ function AddRule({ set }: { readonly set: ConditionSet }) {
   }
   return (
     <ActionDialog
+      needs="write"
       trigger={texts.addRule}
       triggerLook={{ isSmall: true }}
       title={texts.addRule}
@@ -156,6 +157,7 @@ function RemoveRule({ rule }: { readonly rule: SetRule }) {
   const body = { user_set, permission, resource_set }
   return (
     <ActionDialog
+      needs="write"
       trigger={texts.removeRule}
       triggerLook={{ kind: 'quiet danger', isSmall: true }}
       triggerLabel={texts.removeRuleLabel(user_set, permission, resource_set)}

@@ -1,6 +1,6 @@
 /**
- * Page about the API keys that the session manages. The user can list, create, rotate and revoke keys. A
- * session with an environment key manages no keys.
+ * Page about the API keys that the session manages. The user can list, create, rotate and revoke keys, and
+ * change their level. A session with an environment key manages no keys.
  */
 import { useState } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
@@ -17,6 +17,7 @@ import { MakeKey } from './make-key.tsx'
 import { NotYours } from './not-yours.tsx'
 import { RevokeKey } from './revoke-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
+import { SetLevel } from './set-level.tsx'
 
 type Kind = 'all' | ApiKey['object_type']
 
@@ -89,6 +90,7 @@ function KeyList({ ownProject }: { readonly ownProject: string | null }) {
         columns={[
           { id: 'name', header: labels.name, cell: apiKey => <KeyName apiKey={apiKey} /> },
           { id: 'opens', header: labels.opens, cell: apiKey => <Opened apiKey={apiKey} /> },
+          { id: 'level', header: labels.level, cell: ({ access_level: level }) => labels.levels[level] },
           { id: 'made', header: labels.made, cell: apiKey => <Made apiKey={apiKey} /> },
           {
             id: 'used',
@@ -112,6 +114,7 @@ function KeyList({ ownProject }: { readonly ownProject: string | null }) {
             isActions: true,
             cell: apiKey => (
               <span className="row key-actions">
+                <SetLevel apiKey={apiKey} />
                 <RotateKey apiKey={apiKey} />
                 <RevokeKey apiKey={apiKey} />
               </span>

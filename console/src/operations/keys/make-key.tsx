@@ -6,9 +6,11 @@ import { Problem } from '../../interface/problem.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Choice, KeyInput, TextInput } from '../../parts/fields.tsx'
 import { useDebounced } from '../../parts/debounce.ts'
+import type { Level } from '../../session/level.ts'
 import { useCurrentEnvironmentIfAny } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { type ApiKey, KEYS } from './keys.ts'
+import { LevelChoice } from './level-choice.tsx'
 import { SecretText } from './secret-text.tsx'
 
 const OPTIONS_SHOWN = 20
@@ -24,6 +26,7 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
   const queries = useQueryClient()
   const [name, setName] = useState('')
   const [kind, setKind] = useState<Kind>('env')
+  const [level, setLevel] = useState<Level>('admin')
   const [project, setProject] = useState('')
   const [environment, setEnvironment] = useState('')
   const debouncedProject = useDebounced(project)
@@ -34,6 +37,7 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
   const clear = (): void => {
     setName('')
     setKind('env')
+    setLevel('admin')
     setProject(ownProject ?? current?.project ?? '')
     setEnvironment(current?.environment ?? '')
   }
@@ -44,10 +48,11 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
   }
   return (
     <ActionDialog
+      needs="admin"
       trigger={texts.make}
       triggerLook={{ kind: 'primary' }}
       title={texts.makeTitle}
-      sentence={sentence[kind]}
+      sentence={level === 'admin' ? sentence[kind] : texts.makeLesser(texts.levels[level])}
       submit={texts.make}
       onOpen={clear}
       isShownAtField={problem =>
@@ -59,6 +64,7 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
           service.POST('/v2/api-key', {
             body: {
               object_type: kind,
+              access_level: level,
               ...(name === '' ? {} : { name }),
               ...(kind === 'org' ? {} : { project_id: project }),
               ...(kind === 'env' ? { environment_id: environment } : {}),
@@ -88,10 +94,14 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
               <Choice
                 label={texts.kind}
                 value={kind}
-                onChange={chosen => setKind(chosen as Kind)}
+                onChange={chosen => {
+                  setKind(chosen as Kind)
+                  setLevel('admin')
+                }}
                 options={(['env', 'project', 'org'] as const).map(id => ({ id, text: texts.kinds[id] }))}
               />
             ) : null}
+            <LevelChoice kind={kind} value={level} onChange={setLevel} />
             {ownProject === null && kind !== 'org' ? (
               <KeyInput
                 label={texts.projectField}

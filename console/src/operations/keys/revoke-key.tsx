@@ -27,6 +27,7 @@ export function RevokeKey({ apiKey }: { readonly apiKey: ApiKey }) {
   }
   return (
     <ActionDialog
+      needs="admin"
       trigger={texts.revoke}
       triggerLabel={texts.revokeLabel(name)}
       triggerLook={{ kind: 'quiet danger', isSmall: true }}

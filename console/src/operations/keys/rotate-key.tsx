@@ -27,6 +27,7 @@ export function RotateKey({ apiKey }: { readonly apiKey: ApiKey }) {
   const isMaybeOwn = object_type === 'org'
   return (
     <ActionDialog
+      needs="admin"
       trigger={labels.rotate}
       triggerLabel={labels.rotateLabel(name)}
       triggerLook={{ kind: 'quiet', isSmall: true }}
