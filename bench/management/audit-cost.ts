@@ -40,7 +40,7 @@ async function serviceOf(environmentId: string): Promise<EnvironmentService> {
   })
 }
 
-const caller = { keyId: randomUUID(), requestId: randomUUID() }
+const caller = { keyId: randomUUID(), requestId: randomUUID(), claim: null }
 const ways = [
   { name: 'without', service: await serviceOf('without'), caller: null, ms: [] as number[] },
   { name: 'with', service: await serviceOf('with'), caller, ms: [] as number[] },

@@ -1,6 +1,6 @@
 /** Interface for parsing a large body on another thread than the one that received it. */
 import type { Principal } from '#model/principal.ts'
-import type { CancelableClient } from '#model/caller.ts'
+import type { AskingClient, CancelableClient } from '#model/caller.ts'
 
 /** A body in shared memory. It is not modified until the work on it is done. */
 export interface SharedBody {
@@ -16,7 +16,8 @@ export interface BodyWork {
   /** The caller. Null if the API key is not known, but a later state of the organization might contain it. */
   readonly principal: Principal | null
   readonly contentEncoding: string | undefined
-  readonly requestId: string
+  /** The client, as observers of the decisions see it. */
+  readonly client: AskingClient
   readonly body: SharedBody
   readonly waiting: CancelableClient
   /**

@@ -4,6 +4,7 @@
  * dependents of the deleted entity. The changes for the engine are in `model/change.ts`.
  */
 import type { Attributes, RuleSide } from '#model/change.ts'
+import type { Claim } from '#model/wire/organization/actor.ts'
 import type { MappingMethod } from '#model/mapping-urls.ts'
 import type { AccessLevel } from '#model/principal.ts'
 import type { ACTION } from './action.ts'
@@ -298,7 +299,12 @@ export interface AuditRecord {
    */
   readonly aboutNames: readonly string[] | null
   readonly aboutIds: readonly string[] | null
+  /** Actor that the call named; null if it named none. Rows of older releases do not have this field. */
+  readonly actor: StoredActor | null
 }
+
+/** An actor as an audit entry stores it. The `keyId` of the entry is the key that claimed it. */
+export type StoredActor = Claim & { readonly kind: 'claimed' }
 
 /** The organization. It and the following records are in a separate store. */
 export interface OrganizationRecord {

@@ -4,6 +4,7 @@
  * instance per process, on the main thread, which writes.
  */
 import { type RequestClient, SOMEBODY, type WaitingClient } from '#model/caller.ts'
+import type { Claim } from '#model/wire/organization/actor.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
 import type { ChangeStreams } from '#management/changes/change-streams.ts'
 import type { StreamPosition } from '#management/changes/stream-position.ts'
@@ -84,6 +85,8 @@ export interface EnvironmentRequest<Name extends OperationName = OperationName> 
   readonly input: OperationInput<Name>
   /** Precondition of a change; absent: none. */
   readonly condition?: ChangeCondition
+  /** Actor that the client claims, for the audit log; null if it claims none. */
+  readonly claim: Claim | null
 }
 
 /** A request about the whole content of an environment, as lines in pieces of bytes. */
@@ -96,6 +99,8 @@ export interface ContentRequest {
   readonly path: EnvironmentNames
   /** For an import: whether it replaces existing content. */
   readonly replaces: boolean
+  /** Actor that the client claims, for the audit log; null if it claims none. */
+  readonly claim: Claim | null
 }
 
 /** A request for a backup of the whole store, in pieces of bytes. */
@@ -127,6 +132,8 @@ export interface OrganizationRequest {
   readonly requestId: string
   readonly traceparent: string | null
   readonly input: unknown
+  /** Actor that the client claims, for the audit log; null if it claims none. */
+  readonly claim: Claim | null
 }
 
 interface EnvironmentNames {
@@ -260,7 +267,7 @@ export class ManagementService {
   }
 
   async #executeOnContent(
-    { operation, principal, requestId, path, replaces }: ContentRequest,
+    { operation, principal, requestId, path, replaces, claim }: ContentRequest,
     body: PieceSource | null,
   ): Promise<ManagementAnswer> {
     const environment = this.#resolve(principal, path)
@@ -277,7 +284,7 @@ export class ManagementService {
     assert(body, 'an import has a body')
     // An import can repair an environment that cannot be read.
     const service = environment.closure ? environment.service : openService(environment)
-    const caller = auditCallerOf({ principal, requestId })
+    const caller = auditCallerOf({ principal, requestId, claim })
     const params = { proj_id: path.project, env_id: path.environment }
     const leave = this.#importing.acquire(environment.scope.environmentId)
     try {

@@ -22,6 +22,11 @@ export interface RequestClient extends WaitingClient {
 export interface AskingClient {
   /** ID of the request in responses and logs. It is valid until the response is sent. */
   readonly requestId: string
+  /**
+   * Actor that the client claims, in the form of the decision log, or null if it claims none. Only the
+   * decision log reads it. Absent if the client cannot send headers.
+   */
+  readonly actor?: object | null
 }
 
 /** A client for a request whose work is canceled when the client disconnects, even if the work is running. */

@@ -186,6 +186,12 @@ export const INSTANCE_RELATIONSHIPS_MAX = 1_000
  * size of the request header limits it.
  */
 export const KEPT_REQUEST_ID_LENGTH_MAX = 128
+/** Maximum size of a name in `X-Actor` or `X-Actor-For`, in bytes of UTF-8 after decoding. */
+export const ACTOR_NAME_BYTES_MAX = 256
+/** Maximum number of names in `X-Actor-For`. */
+export const ACTORS_FOR_MAX = 10
+/** Maximum size of `X-Actor` and `X-Actor-For` together, in bytes as sent. */
+export const ACTOR_HEADERS_BYTES_MAX = 2_048
 /**
  * Maximum size, in bytes of JSON, of a request that is kept in an audit log entry. For a longer request, the
  * entry contains only the entities in the path.

@@ -25,6 +25,19 @@ interface LoggedQuestion {
   query(index: number): LoggedQuery
 }
 
+/** Client of a question. Its members are read only if a decision is logged. */
+interface LoggedClient {
+  readonly requestId: string
+  /** Actor that the client claims; absent or null if it claims none. */
+  readonly actor?: unknown
+}
+
+/** Parts of a line that are equal in all lines about a question. */
+interface LineOrigin {
+  readonly ids: { readonly request_id: string; readonly environment_id: string }
+  readonly actor: { readonly actor: unknown } | null
+}
+
 /**
  * Maximum length of a logged name, in characters. Valid names of users, resources and tenants are shorter.
  */
@@ -81,9 +94,12 @@ export class DecisionLog {
   }
 
   /** Logs the decisions on a question. O(decisions). */
-  decided(verdicts: Uint8Array, asked: LoggedQuestion, environmentId: string, requestId: string): void {
+  decided(verdicts: Uint8Array, asked: LoggedQuestion, environmentId: string, client: LoggedClient): void {
+    let origin: LineOrigin | null = null
     for (let index = 0; index < verdicts.length; index++) {
-      if (this.#isDrawn()) this.#record(verdicts[index] === 1, requestId, environmentId, asked.query(index))
+      if (!this.#isDrawn()) continue
+      origin ??= originOf(client, environmentId)
+      this.#record(verdicts[index] === 1, origin, asked.query(index))
     }
   }
 
@@ -92,20 +108,20 @@ export class DecisionLog {
     return share >= 1 || random() < share
   }
 
-  #record(isAllowed: boolean, requestId: string, environmentId: string, asked: LoggedQuery): void {
+  #record(isAllowed: boolean, { ids, actor }: LineOrigin, asked: LoggedQuery): void {
     // The subject is not a user (see `packed-queries.ts`), so no decision was made for this query.
     if (asked.type === '') return
     const { now, counters } = this.#options
     const record = {
       time: new Date(now()).toISOString(),
-      request_id: requestId,
-      environment_id: environmentId,
+      ...ids,
       user: cut(asked.user),
       action: cut(asked.action),
       resource_type: cut(asked.type),
       resource_key: asked.key === null ? null : cut(asked.key),
       tenant: asked.tenant === null ? null : cut(asked.tenant),
       allow: isAllowed,
+      ...actor,
     }
     const isDropped = this.#isDropped(`${JSON.stringify(record)}\n`)
     counters?.add('decisionLogRecords', 1, isDropped ? 'dropped' : 'written')
@@ -141,6 +157,11 @@ export class DecisionLog {
     if (!this.#isFaulty) this.#options.onFault(error)
     this.#isFaulty = true
   }
+}
+
+function originOf({ requestId, actor = null }: LoggedClient, environmentId: string): LineOrigin {
+  const ids = { request_id: requestId, environment_id: environmentId }
+  return { ids, actor: actor === null ? null : { actor } }
 }
 
 /**

@@ -75,8 +75,11 @@ export function commandFiles() {
 
 /** Runs commands with the key of an environment of this service, by default of the default environment. */
 export function commandsOf({ address }: { readonly address: string }, ofEnvironment = API_KEY) {
-  return (args: readonly string[], { key = ofEnvironment, stdin = '' } = {}): Promise<CommandResult> =>
-    verdictCommand(args, { env: { VERDICT_URL: address, VERDICT_KEY: key }, stdin })
+  return (
+    args: readonly string[],
+    { key = ofEnvironment, stdin = '', env = {} } = {},
+  ): Promise<CommandResult> =>
+    verdictCommand(args, { env: { VERDICT_URL: address, VERDICT_KEY: key, ...env }, stdin })
 }
 
 /** Parses a text in which one name has the form ‹right|wrong›. Also returns the expected message. */

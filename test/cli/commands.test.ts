@@ -5,7 +5,14 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_KEY, API_KEY, neighbourOf, sharedService } from '#testing/processes/running-service.ts'
+import {
+  ADMIN_KEY,
+  API_KEY,
+  type Envelope,
+  neighbourOf,
+  sharedService,
+} from '#testing/processes/running-service.ts'
+import type { AuditEntry } from '#model/wire/organization/audit.ts'
 import { VERSION } from '#model/version.ts'
 import { commandFiles, commandsOf, shellCommand, verdictCommand } from './command-line.ts'
 
@@ -455,6 +462,25 @@ describe('the commands for operators', () => {
       code: 3,
       stderr: expect.stringContaining('valid API key'),
     })
+  })
+
+  test('name the actor of a change in --actor or VERDICT_ACTOR, and in --actor-for', async () => {
+    const grant = ['grant', 'carol', 'auditor', 'in', 'default']
+    const behalf = ['--actor-for', 'ann, bob/\u00fc']
+    const env = { VERDICT_ACTOR: 'J\u00f6, clerk' }
+    expect(await run([...grant, '--for', '1h', ...behalf], { env })).toMatchObject({ code: 0 })
+    expect(await run([...grant, '--for', '2h', '--actor', 'me'], { env })).toMatchObject({ code: 0 })
+    expect(await run([...grant, '--for', '3h'], { env: { VERDICT_ACTOR: '' } })).toMatchObject({ code: 0 })
+    const log = await service.get<Envelope<AuditEntry>>('/v2/audit-log/default/default?per_page=3')
+    expect(log.body.data.map(({ actor }) => actor && [actor.name, ...actor.on_behalf_of])).toEqual([
+      null,
+      ['me'],
+      ['J\u00f6, clerk', 'ann', 'bob/\u00fc'],
+    ])
+    expect(await run(['revoke', ...grant.slice(1)])).toMatchObject({ code: 0 })
+    const alone = await run([...grant, ...behalf])
+    const stderr = 'verdict: --actor-for: also set --actor or VERDICT_ACTOR\n'
+    expect(alone).toEqual({ code: 2, stdout: '', stderr })
   })
 
   test('require options that select the environment if the key is scoped to the organization', async () => {

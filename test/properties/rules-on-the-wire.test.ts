@@ -81,6 +81,7 @@ function asker(engine: () => DecisionEngine) {
       headers: new Map<string, string>(),
       caller,
       names: caller,
+      claim: null,
     }
     const answer = encodeReply(await route.handle(call))
     const answered = Buffer.from(answer.body ?? '').toString()

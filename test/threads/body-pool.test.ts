@@ -74,7 +74,7 @@ function work(environmentId: string, text = JSON.stringify([CHECK]), waiting = n
     operationId: 'isAllowedBulk',
     principal: { kind: 'environment', keyId: null, environmentId, ...ids },
     contentEncoding: undefined,
-    requestId: 'asked',
+    client: { requestId: 'asked' },
     body: { bytes: Buffer.byteLength(text), segments: body.segments },
     waiting,
     identify: () => {},

@@ -19,7 +19,7 @@ import {
 import type { CommonOptions, Session, Streams } from '#cli/session/session.ts'
 
 const EPILOGUE = `Address and API key: --url and --key, otherwise VERDICT_URL and VERDICT_KEY, or the path of a key file in
-VERDICT_KEY_FILE. Output is a table on a terminal and JSON in a pipe; --output or VERDICT_OUTPUT selects a form.
+VERDICT_KEY_FILE. Actor: --actor, otherwise VERDICT_ACTOR. Output is a table on a terminal and JSON in a pipe; --output or VERDICT_OUTPUT selects a form.
 
 Exit codes: 0: done, or the result is yes. 1: the result is no: access denied, a test failed, or a plan was
 not applied. 2: the command or a file is not valid. 3: the service is unreachable, rejected the request, or sent
@@ -81,6 +81,11 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     .option('env', {
       type: 'string',
       describe: 'environment, by key or id; default: the environment of the API key',
+    })
+    .option('actor', { type: 'string', describe: 'name that the audit log records as the actor' })
+    .option('actor-for', {
+      type: 'string',
+      describe: 'names for whom the actor acts, the nearest first, separated by commas',
     })
     .option('output', { alias: 'o', choices: ['auto', 'table', 'json'], describe: 'format of results' })
     .strict()

@@ -14,10 +14,13 @@ type RequestBody = string | AsyncIterable<Uint8Array> | null
 export class HttpApi implements Api {
   readonly address: string
   readonly #key: string | null
+  readonly #headers: Readonly<Record<string, string>>
 
-  constructor(address: string, key: string | null) {
+  /** `headers`: headers of each request. */
+  constructor(address: string, key: string | null, headers: Readonly<Record<string, string>> = {}) {
     this.address = address.replace(/\/+$/, '')
     this.#key = key
+    this.#headers = headers
   }
 
   async send(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
@@ -75,6 +78,7 @@ export class HttpApi implements Api {
     const url = new URL(`${this.address}${path}`)
     const open = url.protocol === 'https:' ? (await import('node:https')).request : overHttp
     const headers = {
+      ...this.#headers,
       ...(this.#key !== null && { authorization: `Bearer ${this.#key}` }),
       ...(body !== null && { 'content-type': contentType }),
       ...(typeof body === 'string' && { 'content-length': Buffer.byteLength(body) }),

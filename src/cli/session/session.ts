@@ -21,6 +21,8 @@ export interface CommonOptions {
   readonly project?: string | undefined
   readonly env?: string | undefined
   readonly output?: string | undefined
+  readonly actor?: string | undefined
+  readonly 'actor-for'?: string | undefined
 }
 
 /** Scope of the key. Services of older releases do not return its level. */
@@ -72,7 +74,21 @@ export class Session {
     const key = (this.#options.key ?? this.#keyOfEnvironment())?.trim() ?? null
     if (key !== null && !KEY_TEXT.test(key))
       throw new UsageError('--key: not a valid API key: it contains characters that no key has')
-    return new HttpApi(address, key)
+    return new HttpApi(address, key, this.#claim())
+  }
+
+  /**
+   * Returns the headers that name the actor (administration.md N9). In `--actor-for`, a comma separates two
+   * names.
+   */
+  #claim(): Readonly<Record<string, string>> {
+    const { actor = this.streams.env['VERDICT_ACTOR'], 'actor-for': actorsFor } = this.#options
+    if (actor) {
+      const names = actorsFor?.split(',').map(name => encodeURIComponent(name.trim()))
+      return { 'x-actor': encodeURIComponent(actor), ...(names && { 'x-actor-for': names.join(', ') }) }
+    }
+    if (actorsFor === undefined) return {}
+    throw new UsageError('--actor-for: also set --actor or VERDICT_ACTOR')
   }
 
   #keyOfEnvironment(): string | undefined {

@@ -116,7 +116,8 @@ export class BodyWorker {
       const body = readBody(route, whole, { principal, contentEncoding })
       if (caller.isGone) throw abandoned()
       const headers = new Map<string, string>()
-      const call = { principal, params: NOTHING, query: NOTHING, body, headers, caller, names: caller }
+      const asked = { params: NOTHING, query: NOTHING, body, headers, claim: null }
+      const call = { principal, ...asked, caller, names: caller }
       return answered(await route.handle(call))
     } finally {
       this.#decidedOn.delete(environmentId)

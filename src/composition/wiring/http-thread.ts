@@ -199,6 +199,7 @@ export class HttpThread {
       takeRate: this.#keyRates && this.#keyRates.take,
       minRevision: new MinRevision(this.#engines, settings.minRevisionWaitMs),
       hasStrictHeaders: settings.hasStrictHeaders,
+      logsDecisions: settings.decisionLog !== null,
       onFault: (error: unknown, requestId: string) => {
         log.error({ err: error, requestId }, 'a request failed')
         if (error instanceof InvariantError) onFault(error)

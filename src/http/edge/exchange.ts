@@ -16,8 +16,10 @@
  *   report that an earlier response was aborted. This report is ignored, because only the current wire is
  *   examined.
  */
-import type { RequestClient } from '#model/caller.ts'
+import type { AskingClient, RequestClient } from '#model/caller.ts'
+import type { LoggedActor } from '#model/wire/organization/actor.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
+import { loggedActor } from '#http/message/claimed-actor.ts'
 import { RequestId } from '#http/message/request-id.ts'
 import type { ErrorFamily, RequestNames } from '#http/message/request-reply.ts'
 import { bodyTooLarge, discardedBytesMax } from '#http/routing/body-limits-by-route.ts'
@@ -89,8 +91,18 @@ export class Exchange
     return this.#span === null ? null : this.#span.traceparent
   }
 
+  /**
+   * The actor for the decision log. Without a decision log, the headers are not kept (administration.md N3),
+   * and this throws `InvariantError`.
+   */
+  get actor(): LoggedActor | null {
+    const { match } = this
+    if (match === null) return null
+    return loggedActor(this.#head.headers, () => this.#host.dispatcher.keyIdOf(match, this, this.#head))
+  }
+
   /** The client that waits for the response, together with the IDs of the request. */
-  get caller(): RequestClient & RequestNames {
+  get caller(): RequestClient & RequestNames & AskingClient {
     return this
   }
 

@@ -46,6 +46,8 @@ export interface HttpServerOptions {
    * Whether to reject requests without the headers that their route documents as required. Default: false.
    */
   readonly hasStrictHeaders?: boolean
+  /** Whether decisions are recorded in the decision log, together with claimed actors. Default: false. */
+  readonly logsDecisions?: boolean
   /** Format of errors for paths without a route. Default: the format of the main port (native.md 0.19). */
   readonly familyOf?: (path: string) => ErrorFamily
   /**
@@ -122,7 +124,8 @@ export class HttpServer {
   readonly #onFault: HttpServerOptions['onFault']
   readonly #limits: HttpServerOptions['limits']
   readonly #observer: RequestObserver | null
-  readonly #hasStrictHeaders: boolean
+  /** Whether each request needs headers that have no field in `HeaderList`. */
+  readonly #readsAllHeaders: boolean
   readonly #host: ExchangeHost & { isDraining: boolean; requestScheduler: ArrivalScheduler }
   readonly #requestScheduler = new FairArrivalScheduler()
   readonly #held = new HeldBodies()
@@ -155,6 +158,7 @@ export class HttpServer {
       limits,
       onFault,
       hasStrictHeaders = false,
+      logsDecisions = false,
       familyOf = familyOfPath,
       minRevision = null,
       takeRate = null,
@@ -170,7 +174,7 @@ export class HttpServer {
     this.#onFault = onFault
     this.#limits = limits
     this.#observer = observer
-    this.#hasStrictHeaders = hasStrictHeaders
+    this.#readsAllHeaders = hasStrictHeaders || logsDecisions || tracing !== null || crossOrigin !== null
     this.#host = {
       dispatcher: new Dispatcher(routes, authenticate, {
         hasStrictHeaders,
@@ -342,9 +346,7 @@ export class HttpServer {
     if (route.paramNames.length > 0 || PATTERN.test(route.path)) return
     const match = { route, rawParams: [] }
     const mount = MOUNT[route.method]
-    const { tracing, crossOrigin } = this.#host
-    const asksForOthers = this.#hasStrictHeaders || tracing !== null || crossOrigin !== null
-    const keepsOthers = !route.ignoresHeaders || asksForOthers
+    const keepsOthers = !route.ignoresHeaders || this.#readsAllHeaders
     app[mount](route.path, (res, req) => this.#accept(res, req, match, keepsOthers))
   }
 

@@ -4,6 +4,7 @@
  * `STRICT_HEADERS` is set.
  */
 import { type TSchema, Type } from 'typebox'
+import { ACTOR_HEADERS_BYTES_MAX, ACTORS_FOR_MAX } from '#model/limits.ts'
 
 /** A response header. */
 export interface HeaderField {
@@ -62,6 +63,23 @@ export const TIMEOUT_POLICY: RequestHeaderField = {
   name: 'X-Timeout-Policy',
   description: 'Behavior if the wait takes too long. Validated, but without effect.',
   schema: Type.Enum(['ignore', 'fail']),
+}
+
+/** Names whose form is stated in administration.md N1. */
+const ActorNames = Type.String({ maxLength: ACTOR_HEADERS_BYTES_MAX })
+
+export const ACTOR: RequestHeaderField = {
+  name: 'X-Actor',
+  description:
+    'Name of the person or program that acts, percent-encoded. It is recorded in the audit log as a claim of this API key, and gives no right. If the value is not a ' +
+    'valid name, the response is 422.',
+  schema: ActorNames,
+}
+
+export const ACTOR_FOR: RequestHeaderField = {
+  name: 'X-Actor-For',
+  description: `Names of those for whom \`X-Actor\` acts, the nearest first: at most ${ACTORS_FOR_MAX}, percent-encoded and separated by commas. Recorded like \`X-Actor\`.`,
+  schema: ActorNames,
 }
 
 export const CLIENT_VERSION: RequestHeaderField = {

@@ -151,6 +151,14 @@ export class HeaderList implements ReadonlyMap<string, string> {
     return false
   }
 
+  /** Whether a header without a field occurs twice, even with equal values. O(headers). */
+  isRepeated(name: string): boolean {
+    this.#assertKept()
+    let count = 0
+    for (let i = 0; i < this.#othersLength; i += 2) if (this.#others[i] === name) count += 1
+    return count > 1
+  }
+
   /** Whether the body uses chunked transfer coding. */
   get comesInChunks(): boolean {
     return this.#transferEncoding !== undefined

@@ -3,6 +3,7 @@
  * These values can be used after the request is over, and tests can create them.
  */
 import type { AskingClient, RequestClient } from '#model/caller.ts'
+import type { Claim } from '#model/wire/organization/actor.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { Principal } from '#model/principal.ts'
 import type { HeaderList } from './header-list.ts'
@@ -50,6 +51,11 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
    * later.
    */
   readonly names: RequestNames
+  /**
+   * Actor that the client claims. Null if it claims none, or if the route does not read claims
+   * (`readsClaim`).
+   */
+  readonly claim: Claim | null
   /** The client that waits for the response. */
   readonly caller: RequestClient & AskingClient
 }

@@ -20,7 +20,7 @@ import type { Json, SchemaComponents } from './schema-components.ts'
 
 /** Error statuses that a route can return, in ascending order. */
 export function refusalStatuses(route: Route): number[] {
-  const { family, access, body, bodyInPieces, query, paramNames, method, isRead, refusals } = route
+  const { family, access, body, bodyInPieces, paramNames, method, isRead, readsClaim, refusals } = route
   const isManagement = family === 'management'
   const isForAll = access === 'public' || access === 'optional-key'
   const hasPlace = paramNames.length > 0
@@ -35,7 +35,7 @@ export function refusalStatuses(route: Route): number[] {
     // `refusals`.
     [409, isManagement && method === 'POST' && !isRead && access === 'any-key'],
     [413, body !== null],
-    [422, isManagement && (hasPlace || query !== null || body !== null)],
+    [422, readsClaim],
     [429, access !== 'public'],
     [LONG_HEAD, true],
     [500, true],

@@ -16,8 +16,9 @@
  * All checks throw synchronously. A reply is a promise only if the handler returns a promise, or if a
  * decision waits for a revision (`X-Min-Revision`).
  */
-import type { RequestClient } from '#model/caller.ts'
+import type { AskingClient, RequestClient } from '#model/caller.ts'
 import { JSON_TYPE } from '#http/message/answer.ts'
+import { claimIn } from '#http/message/claimed-actor.ts'
 import type { Call, HttpRequest, Reply, RequestNames } from '#http/message/request-reply.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -35,7 +36,7 @@ export type RequestHead = Omit<HttpRequest, 'body'>
 /** An admitted request: its principal, the client that waits, and its names. */
 export interface Admitted {
   readonly principal: Principal | null
-  readonly caller: RequestClient & RequestNames
+  readonly caller: RequestClient & RequestNames & AskingClient
 }
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
@@ -133,6 +134,17 @@ export class Dispatcher {
     if (principal !== null) identifyCaller(route, head.headers.authorization, this.#authenticate)
   }
 
+  /**
+   * Id of the key of a request. If the key was unknown when the request was admitted, looks the key up again.
+   * Null for the key in `ADMIN_API_KEY`, and for routes that need no key.
+   */
+  keyIdOf({ route }: RouteMatch, { principal }: Admitted, { headers }: RequestHead): string | null {
+    if (principal !== null) return principal.keyId
+    const { authorization } = headers
+    const isRead = route.access !== 'public' && authorization !== undefined
+    return (isRead ? this.#authenticate(authorization)?.keyId : null) ?? null
+  }
+
   /** Performs the checks of the head that need the identity of the client. */
   #checkKnown(match: RouteMatch, head: RequestHead, principal: Principal | null): void {
     const { route } = match
@@ -171,7 +183,8 @@ export class Dispatcher {
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
     const { headers } = head
-    const call = { principal, params, query, body: pieces ?? value, headers, caller, names: caller }
+    const claim = route.readsClaim ? claimIn(headers) : null
+    const call = { principal, params, query, body: pieces ?? value, headers, caller, names: caller, claim }
     // The wait begins after all checks, so that an invalid request fails immediately.
     return minRevision === null ? route.handle(call) : this.#handleAt(minRevision, match, head, call)
   }
@@ -220,7 +233,16 @@ export class Dispatcher {
   ): Reply | Promise<Reply> | null {
     const read = body.bytes <= BYTES_HERE_MAX ? (route.readBytes?.(body.view, principal) ?? null) : null
     if (read === null) return null
-    const call = { principal, params: NOTHING, query: NOTHING, body: read, headers, caller, names: caller }
+    const call = {
+      principal,
+      params: NOTHING,
+      query: NOTHING,
+      body: read,
+      headers,
+      caller,
+      names: caller,
+      claim: null,
+    }
     return route.handle(call)
   }
 

@@ -4,8 +4,7 @@
  * thread reads it (`BYTES_HERE_MAX`).
  */
 import type { BodyOutcome, BodyReader, SharedBody } from '#decisions/body-reading.ts'
-import type { RequestClient } from '#model/caller.ts'
-import { loggedId } from '#http/message/request-id.ts'
+import type { AskingClient, RequestClient } from '#model/caller.ts'
 import { RawBytes, type Reply, type RequestNames } from '#http/message/request-reply.ts'
 import type { Principal } from '#model/principal.ts'
 import type { LargeAnswers } from './large-answers.ts'
@@ -42,7 +41,7 @@ export interface WholeBody extends SharedBody {
 export interface LargeRequest {
   readonly route: Route
   readonly principal: Principal | null
-  readonly caller: RequestClient & RequestNames
+  readonly caller: RequestClient & RequestNames & AskingClient
   readonly contentEncoding: string | undefined
   readonly body: WholeBody
   /** Checks the key of the request again. Throws the error for the client if the key is no longer valid. */
@@ -92,13 +91,12 @@ export class LargeBodies {
 
   #read(request: LargeRequest, isOnlyChecked: boolean): Promise<BodyOutcome | null> {
     const { route, caller, principal, contentEncoding, body, identify } = request
-    const requestId = loggedId(caller.requestId)
     const { operationId } = route
     return this.#reader.read({
       operationId,
       principal,
       contentEncoding,
-      requestId,
+      client: caller,
       body,
       waiting: caller,
       identify,

@@ -156,6 +156,8 @@ export interface Route {
   readonly requireJsonContentType: boolean
   readonly headers: readonly RequestHeaderField[]
   readonly ignoresHeaders: boolean
+  /** Whether the route reads the actor that the client claims (administration.md N1). */
+  readonly readsClaim: boolean
   /** Lower-case names of the required headers. Enforced only with `STRICT_HEADERS`. */
   readonly strictHeaders: readonly string[]
   /** Lower-case names of headers that must not be repeated with different values. */
@@ -217,6 +219,7 @@ export function defineRoute<
     requireJsonContentType: definition.requireJsonContentType ?? false,
     headers,
     ignoresHeaders: definition.ignoresHeaders ?? false,
+    readsClaim: definition.family === 'management' && definition.access !== 'public',
     strictHeaders: headers
       .filter(({ required }) => required !== undefined)
       .map(({ name }) => name.toLowerCase()),

@@ -9,6 +9,7 @@
  */
 import type { Principal } from '#model/principal.ts'
 import type { Attributes } from '#model/change.ts'
+import type { Claim } from '#model/wire/organization/actor.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import { jsonBytes } from '#model/text/json-text.ts'
 import { AUDIT_INPUT_BYTES_MAX, KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
@@ -19,6 +20,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { presentInstant } from '#management/drafts/context.ts'
 import type { Draft } from '#management/drafts/draft.ts'
 import { aboutFilter, thingsOf } from './audit-subjects.ts'
+import { isOfKind, namesActor, presentActor } from './claimed-actors.ts'
 import { auditedThings } from './audited-things.ts'
 import {
   type Page,
@@ -37,16 +39,16 @@ export interface AuditCaller {
   /** Null for the key in `ADMIN_API_KEY`. */
   readonly keyId: string | null
   readonly requestId: string
+  /** Actor that the client claimed; null if it claimed none. */
+  readonly claim: Claim | null
 }
 
 export function auditCallerOf({
   principal,
   requestId,
-}: {
-  readonly principal: Principal
-  readonly requestId: string
-}): AuditCaller {
-  return { keyId: principal.keyId, requestId }
+  claim,
+}: Omit<AuditCaller, 'keyId'> & { readonly principal: Principal }): AuditCaller {
+  return { keyId: principal.keyId, requestId, claim }
 }
 
 /** A call that may change something. */
@@ -107,8 +109,9 @@ function* addEntry(
   log: AuditedLog,
 ): Resumable<void> {
   if (records.isEmpty) return
-  const { keyId, operation } = call
+  const { keyId, operation, claim } = call
   const called = { keyId, requestId: call.requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX) }
+  const actor = claim && ({ kind: 'claimed', ...claim } as const)
   const { fullInput, ...kept } = keptInput(call, log)
   const about = yield* keptThings(records, operation, fullInput)
   records.put({
@@ -120,6 +123,7 @@ function* addEntry(
     ...kept,
     sequence: null,
     ...about,
+    actor,
   })
 }
 
@@ -152,6 +156,7 @@ export function addServiceEntry(
     isInputCut: false,
     sequence: null,
     ...runAtOnce(keptThings(records, operation, input)),
+    actor: null,
   })
 }
 
@@ -277,17 +282,30 @@ function* newestMatches(
 
 function filterOf(
   records: RecordReader,
-  { operation, api_key_id: key, request_id: request, since, until, about }: AuditQuery,
+  {
+    operation,
+    api_key_id: key,
+    actor,
+    actor_kind: kind,
+    request_id: request,
+    since,
+    until,
+    about,
+  }: AuditQuery,
 ) {
   const keyId = key === undefined ? undefined : key.toLowerCase() === ADMIN ? null : (idFrom(key) ?? key)
   const from = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since)
   const to = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until)
-  const isNarrowed = [operation, key, request, since, until, about].some(part => part !== undefined)
+  const isNarrowed = [operation, key, actor, kind, request, since, until, about].some(
+    part => part !== undefined,
+  )
   if (!isNarrowed) return null
   const isAbout = about === undefined ? null : aboutFilter(records, about)
   const isMeant = (entry: AuditRecord): boolean =>
     (operation === undefined || entry.operation === operation) &&
     (keyId === undefined || (entry.keyId === keyId && entry.requestId !== '')) &&
+    (actor === undefined || namesActor(entry, actor)) &&
+    (kind === undefined || isOfKind(entry, kind)) &&
     (request === undefined || entry.requestId === request) &&
     entry.createdAt >= from &&
     entry.createdAt < to &&
@@ -324,6 +342,7 @@ function presentEntry(records: RecordReader, record: AuditRecord): Omit<AuditEnt
     created_at: presentInstant(record.createdAt),
     operation: record.operation,
     api_key_id: record.keyId,
+    actor: presentActor(record),
     request_id: record.requestId,
     // An entry is never overwritten, so the commit that wrote its row is the one that made the change. An
     // entry that was transferred from another environment contains its `sequence`.

@@ -2,8 +2,8 @@
  * Encodes records as bytes. A value is a msgpack array with the fields of the kind in the order given here,
  * where declared fields follow their order in `entities`, and ids as 16 bytes. The first byte of the key is
  * the kind, and the value of a fact omits the fields that are in its key. New fields are appended: in an
- * older row they read as `null`. The value of a fact that does not expire has no expiration time, which saves
- * a byte per fact.
+ * older row they read as `null`. The value of a fact that does not expire has no expiration time, and the
+ * value of an audit entry without an actor has no actor. This saves a byte per row.
  *
  * Facts are the most frequent rows, up to millions: see `docs/storage.md` for their sizes.
  */
@@ -109,6 +109,7 @@ const FIELDS = {
     'sequence',
     'aboutNames',
     'aboutIds',
+    'actor',
   ],
   schema: ['id'],
   'schema-size': [
@@ -291,13 +292,14 @@ export function encodeRecord(record: StoredRecord): Uint8Array {
   const fields = record as unknown as Record<string, unknown>
   const values: unknown[] = []
   for (const { name, form } of FORMS[record.kind]) values.push(storedValue(form, fields[name]))
-  if (isFact(record.kind) && (values.at(-1) ?? null) === null) values.length -= 1
+  if (omitsLastNull(record.kind) && (values.at(-1) ?? null) === null) values.length -= 1
   if (record.kind === 'api-key') hideLesserKey(values, KEY_FIELDS)
   return packr.pack(values)
 }
 
-function isFact(kind: RecordKind): kind is FactKind {
-  return kind in KEY_IDS
+/** Whether a row is one of so many that a null at its end is omitted. */
+function omitsLastNull(kind: RecordKind): boolean {
+  return kind in KEY_IDS || kind === 'audit'
 }
 
 function storedValue(form: Form, value: unknown): unknown {

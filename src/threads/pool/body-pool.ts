@@ -13,6 +13,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { BodyOutcome, BodyReader, BodyWork } from '#decisions/body-reading.ts'
 import { type DecisionObserver, unread } from '#decisions/decision-observer.ts'
+import type { AskingClient } from '#model/caller.ts'
 import type { Query } from '#model/decision.ts'
 import { abandoned, Admission, tooManyReads } from '#scheduling/admission.ts'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
@@ -190,7 +191,7 @@ export class BodyPool implements BodyReader {
   }
 
   async #done(work: BodyWork): Promise<BodyOutcome> {
-    const { operationId, principal, contentEncoding, requestId, body, waiting } = work
+    const { operationId, principal, contentEncoding, client, body, waiting } = work
     // The key is checked again, because it might have been revoked while the body waited.
     work.identify()
     const over = newOver()
@@ -215,7 +216,7 @@ export class BodyPool implements BodyReader {
     // The process might have been paused in the meantime: the state of the decision might now be too old for
     // a response.
     if (on !== null && !('refusal' in on)) this.#options.index(environmentId)
-    this.#report(environmentId, requestId, answer)
+    this.#report(environmentId, client, answer)
     return outcome
   }
 
@@ -232,12 +233,11 @@ export class BodyPool implements BodyReader {
     }
   }
 
-  #report(environmentId: string, requestId: string, { decided }: BodyAnswer): void {
+  #report(environmentId: string, client: AskingClient, { decided }: BodyAnswer): void {
     for (const { verdicts, isSingle, nonUserCount, checks } of decided) {
       const query = checks === null ? unread : queryIn(checks)
-      this.#options.observer?.decided(verdicts, { isSingle, nonUserCount, query }, environmentId, {
-        requestId,
-      })
+      const asked = { isSingle, nonUserCount, query }
+      this.#options.observer?.decided(verdicts, asked, environmentId, client)
     }
   }
 }

@@ -83,7 +83,10 @@ describe('a stream of effective access changes', async () => {
     await verdict.send('POST', ASSIGNMENTS, {
       body: { user: 'ann', role: 'viewer', resource_instance: 'folder:top', tenant: 'default' },
     })
-    await verdict.send('POST', TUPLES, { body: parent, headers: { 'x-request-id': 'of-the-test' } })
+    await verdict.send('POST', TUPLES, {
+      body: parent,
+      headers: { 'x-request-id': 'of-the-test', 'x-actor': 'me' },
+    })
     const events = await stream.upTo(await verdict.revision())
     const changed = events.filter(({ event }) => event === 'access.changed')
     expect(changed.map(({ value }) => value)).toEqual([
@@ -94,6 +97,12 @@ describe('a stream of effective access changes', async () => {
         cause: 'request',
         operation: 'createRelationshipTuple',
         api_key_id: expect.any(String),
+        actor: {
+          kind: 'claimed',
+          name: 'me',
+          on_behalf_of: [],
+          claimed_by: { api_key_id: expect.any(String) },
+        },
         request_id: 'of-the-test',
         item: { type: 'document', action: 'read', gained: [{ user: 'ann', resource: 'one' }], lost: [] },
       },

@@ -146,13 +146,39 @@ test('the decision log records the decisions that a batch returns, except those 
   expect(scrape.sum('verdict_checks_total')).toBe(logged.length)
 })
 
-test('the decision log has the decisions of a large bulk in order, with its request id', async () => {
+// administration.md N6
+test('the decision log has the claimed actor of each request; a claim that is not valid refuses no decision', async () => {
+  const { path, verdict } = await startedWithLog('alice', { hasBytesPath: true })
+  const check = question('alice', 'read', 'document:d1')
+  const scope = await verdict.admin<{ id: string }>('GET', '/v2/api-key/default/default')
+  const by = { claimed_by: { api_key_id: scope.body.id } }
+  const behalf = { 'x-actor': 'agent%207', 'x-actor-for': 'bob' }
+  for (const headers of [{}, behalf, { 'x-actor': 'a,b' }, { 'x-actor-for': 'bob' }]) {
+    const { body } = await verdict.send('POST', '/allowed', { body: check, headers })
+    expect(body).toMatchObject({ allow: true })
+    await verdict.send('POST', '/access/v1/evaluation', {
+      body: evaluation('alice', 'read', 'document:d1'),
+      headers: { ...headers, 'x-min-revision': await verdict.revision() },
+    })
+  }
+  await verdict.send('POST', '/allowed/bulk', { body: [check, check], headers: behalf })
+  await verdict.close()
+  const claimed = { actor: { kind: 'claimed', name: 'agent 7', on_behalf_of: ['bob'], ...by } }
+  const malformed = { actor: { kind: 'claimed', malformed: true } }
+  const origins = [{}, claimed, malformed, malformed].flatMap(each => [each, each])
+  const actors = recordsIn(readFileSync(path, 'utf8')).map(record =>
+    'actor' in record ? record['actor'] : 0,
+  )
+  expect(actors).toEqual([...origins, claimed, claimed].map(each => ('actor' in each ? each.actor : 0)))
+})
+
+test('the decision log has the decisions of a large bulk in order, with its request id and actor', async () => {
   const { path, verdict } = await startedWithLog('zoë', { poolThreads: 1 })
   const users = Array.from({ length: 3_000 }, (_, index) => (index % 3 === 0 ? 'zoë' : `user-${index}`))
   const body = users.map(user => question(user, 'read', 'document:d1'))
   let bulks = 0
   do {
-    const headers = { 'x-request-id': `bulk-${bulks++}` }
+    const headers = { 'x-request-id': `bulk-${bulks++}`, 'x-actor': 'ann' }
     // Concurrent checks keep their own request ids.
     const bulk = verdict.send('POST', '/allowed/bulk', { body, headers })
     const [answer] = await Promise.all([bulk, ask(verdict, 'eve'), ask(verdict, 'eve')])
@@ -164,6 +190,7 @@ test('the decision log has the decisions of a large bulk in order, with its requ
     const ofBulk = records.filter(({ request_id: id }) => id === `bulk-${bulk}`)
     expect(ofBulk.map(({ user }) => user)).toEqual(users)
     expect(ofBulk.map(({ allow }) => allow)).toEqual(users.map(user => user === 'zoë'))
+    expect(ofBulk.filter(({ actor }) => (actor as { name: string } | undefined)?.name !== 'ann')).toEqual([])
   }
   expect(records.filter(({ request_id: id }) => id === 'about-eve').length).toBe(2 * bulks)
   expect(records.length).toBe(bulks * (users.length + 2))
@@ -226,9 +253,9 @@ test('a sampled decision log contains the configured share of the decisions, and
     read.push(index)
     return { user: `user-${index}`, action: 'read', type: 'document', key: null, tenant: null }
   }
-  log.decided(Uint8Array.of(1), { query }, 'environment', 'first')
-  log.decided(Uint8Array.of(0, 1), { query }, 'environment', 'first')
-  log.decided(Uint8Array.of(0, 0, 0, 1), { query }, 'environment', 'second')
+  log.decided(Uint8Array.of(1), { query }, 'environment', { requestId: 'first' })
+  log.decided(Uint8Array.of(0, 1), { query }, 'environment', { requestId: 'first' })
+  log.decided(Uint8Array.of(0, 0, 0, 1), { query }, 'environment', { requestId: 'second' })
   expect(read).toEqual([0, 0, 3])
   await log.close()
   const records = recordsIn(readFileSync(path, 'utf8'))
@@ -246,7 +273,7 @@ test('the decision log truncates names at the maximum length of keys', async () 
   const names = { user: longest, action: longest, type: longest, key: longest, tenant: longest }
   const longer = Object.fromEntries(Object.keys(names).map(name => [name, `${longest}kk`])) as typeof names
   const asked = { query: (index: number) => [names, longer][index]! }
-  log.decided(Uint8Array.of(1, 1), asked, 'environment', 'request')
+  log.decided(Uint8Array.of(1, 1), asked, 'environment', { requestId: 'request' })
   await log.close()
   const fields = ['user', 'action', 'resource_type', 'resource_key', 'tenant']
   const logged = recordsIn(readFileSync(path, 'utf8')).map(record => fields.map(field => record[field]))
@@ -269,7 +296,7 @@ test('the decision log drops and counts records beyond its buffer limit', async 
   const query = { user: 'u'.repeat(400), action: 'read', type: 'document', key: null, tenant: null }
   const asked = { query: () => query }
   for (let count = 0; count < 20_000; count += 1)
-    log.decided(Uint8Array.of(1), asked, 'environment', 'request')
+    log.decided(Uint8Array.of(1), asked, 'environment', { requestId: 'request' })
   const [written, dropped] = counters
     .metrics('here')
     .find(({ name }) => name === 'verdict_decision_log_records_total')!

@@ -49,6 +49,7 @@ function waitingDispatcher(takeRate: () => boolean) {
       resource: { type: 'doc', id: '1' },
     }
     const bytes = Buffer.from(JSON.stringify(body))
+    expect(dispatcher.keyIdOf(match, admitted, head)).toBe(known.is ? 'k' : null)
     return dispatcher.answer(match, admitted, head, viewOf(bytes))
   }
   const arrive = (): void => {

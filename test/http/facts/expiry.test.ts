@@ -50,6 +50,7 @@ test('a role assignment allows until it expires, and the audit entry of its remo
   expect(entry).toMatchObject({
     operation: 'expireGrants',
     api_key_id: null,
+    actor: null,
     request_id: '',
     is_input_cut: false,
   })

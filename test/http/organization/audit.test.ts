@@ -57,7 +57,7 @@ test('each operation that changes data creates one entry with its key, request i
     const about =
       call.path.startsWith('/v2/projects') || call.path.startsWith('/v2/api-key') ? ORGANIZATION_LOG : LOG
     const [before] = await entries(verdict, '', about)
-    const headers = { 'x-request-id': `call-${index}`, ...call.headers }
+    const headers = { 'x-request-id': `call-${index}`, 'x-actor': `actor-${index}`, ...call.headers }
     const key = call.key ?? API_KEY
     const calledAt = Date.now()
     const answer = await verdict.send(call.method, call.path, {
@@ -76,6 +76,7 @@ test('each operation that changes data creates one entry with its key, request i
       operation: call.operation,
       api_key_id: key === ADMIN_KEY ? null : ours,
       request_id: `call-${index}`,
+      actor: { kind: 'claimed', name: `actor-${index}`, on_behalf_of: [] },
     })
     if (entry!.about.length === 0) nameless.push(call.operation)
     if (about === LOG) expect(entry!.sequence).toBeLessThanOrEqual(Number(revisionOf(answer).split('.')[1]))
@@ -187,9 +188,9 @@ describe('the audit log', () => {
     }
   })
 
-  test('can be filtered by operation, key, request and time', async () => {
+  test('can be filtered by operation, key, actor, request and time', async () => {
     const verdict = await startedService()
-    const headers = { 'x-request-id': 'the-one' }
+    const headers = { 'x-request-id': 'the-one', 'x-actor': 'J%C3%B6', 'x-actor-for': 'ann, bob' }
     await verdict.user('alice')
     await verdict.send('POST', `${FACTS}/users`, { key: ADMIN_KEY, body: { key: 'bob' }, headers })
     await verdict.tenant('acme')
@@ -202,12 +203,25 @@ describe('the audit log', () => {
     expect(await found(`&api_key_id=${(await keyId(verdict)).toUpperCase()}`)).toEqual([0, 2])
     expect(await found(`&api_key_id=${randomUUID()}`)).toEqual([])
     expect(await found('&request_id=the-one')).toEqual([1])
+    for (const name of ['J%C3%B6', 'bob', 'bob&actor_kind=claimed']) {
+      expect(await found(`&actor=${name}`), name).toEqual([1])
+    }
+    for (const name of ['J', 'j%C3%B6', 'ann,bob', 'bob&actor_kind=none']) {
+      expect(await found(`&actor=${name}`), name).toEqual([])
+    }
+    expect([await found('&actor_kind=claimed'), await found('&actor_kind=none')]).toEqual([[1], [0, 2]])
     const [newest] = all
     expect(await found(`&since=${newest!.created_at}&operation=createTenant`)).toEqual([0])
     expect(await found(`&until=${newest!.created_at}&operation=createTenant`)).toEqual([])
     expect(await found('&until=2020-01-01T00:00:00Z')).toEqual([])
     expect(await found('&since=2020-01-01T00:00:00%2B02:00')).toEqual([0, 1, 2])
-    for (const query of ['since=yesterday', 'since=2016-12-31T23:59:60Z', 'order=random', 'page=0']) {
+    for (const query of [
+      'since=yesterday',
+      'since=2016-12-31T23:59:60Z',
+      'order=random',
+      'page=0',
+      'actor_kind=x',
+    ]) {
       expect(refusal(await verdict.get(`${LOG}?${query}`))[0], query).toBe(422)
     }
   })
@@ -272,7 +286,14 @@ test('retention removes all entries that are too old, and no other records; 0 ke
     commits.run(records => {
       for (let index = 0; index < count; index += 1) {
         const about = { keyId: null, requestId: 'r', operation: 'createUser', input: {} }
-        const rest = { ...about, isInputCut: false, sequence: null, aboutNames: null, aboutIds: null }
+        const rest = {
+          ...about,
+          isInputCut: false,
+          sequence: null,
+          aboutNames: null,
+          aboutIds: null,
+          actor: null,
+        }
         records.put({ kind: 'audit', id: randomUUID(), createdAt: now, ...rest })
       }
       const times = { createdAt: now, updatedAt: now }

@@ -128,6 +128,22 @@ test('the audit log names keys beyond the first page, and its filter finds them 
   expect(await shows(page, 1)).toEqual(['User created'])
 })
 
+test('the audit log shows a claimed actor only together with the key that claimed it', async () => {
+  const client = await startedService()
+  const headers = { 'x-actor': 'Ann%20Lee', 'x-actor-for': 'bob, carol' }
+  for (const key of [undefined, ADMIN_KEY]) {
+    const body = { key: key === undefined ? 'erin' : 'frank' }
+    await client.send('POST', `${FACTS}/users`, { ...(key !== undefined && { key }), headers, body })
+  }
+  const page = await open({ address: client.address, key: ADMIN_KEY })
+  await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
+  await goTo(page, 'access/audit')
+  await sees(rowWith(page, 'erin'), /^Ann Lee for bob, carol$/)
+  await sees(rowWith(page, 'erin'), /^claimed by key /)
+  await sees(rowWith(page, 'frank'), 'claimed by the operator key')
+  await look(page, 'audit-actors-desktop')
+})
+
 test('the list of keys shows the creator and the approximate last use of each key', async () => {
   const client = await startedService()
   const { body: ofTeam } = await client.send<ApiKey & { secret: string }>('POST', '/v2/api-key', {

@@ -27,6 +27,7 @@ async function longLog() {
           sequence: null,
           aboutNames: null,
           aboutIds: null,
+          actor: null,
         })
       }
     })

@@ -8,7 +8,7 @@ import { EnvironmentService } from '#management/environment/environment-service.
 import { OpenEnvironments } from '#management/organization/environment-opening.ts'
 import { organizationService } from '../../support/running-organization.ts'
 
-const CALLER = { keyId: null, requestId: 'r-1' }
+const CALLER = { keyId: null, requestId: 'r-1', claim: null }
 const DEFAULT = { proj_id: 'default', env_id: 'default' }
 
 /** An organization whose store is closed, so that no environment except the default one can be opened. */

@@ -1,6 +1,7 @@
 /**
  * The author of a change: either an API key, shown with its name if the session can read the key, or the
- * service itself.
+ * service itself. If the client claimed an actor, the text states which key claimed it (administration.md
+ * N9).
  */
 import { useTexts } from '../../texts/texts.tsx'
 import { useKeyName } from './keys.ts'
@@ -8,14 +9,37 @@ import type { Entry } from './entry-summary.ts'
 
 const SHORT_ID_LENGTH = 8
 
-export function Actor({ entry: { api_key_id: id, request_id: request } }: { readonly entry: Entry }) {
+export function Actor({ entry }: { readonly entry: Entry }) {
   const labels = useTexts().access.audit
+  const { actor, api_key_id: id, request_id: request } = entry
+  // An older node does not send the member.
+  if (!actor) {
+    if (id !== null) return <Key id={id} unnamed={labels.keyNumber} />
+    return <span>{request === '' ? labels.service : labels.adminKey}</span>
+  }
+  return (
+    <span>
+      <bdi className="key">{labels.claimed(actor.name, actor.on_behalf_of.join(', '))}</bdi>{' '}
+      <span className="soft small">
+        {id === null ? (
+          labels.claimedByAdminKey
+        ) : (
+          <>
+            {labels.claimedByKey} <Key id={id} unnamed="…" />
+          </>
+        )}
+      </span>
+    </span>
+  )
+}
+
+/** `unnamed`: text before the end of the id, if the name of the key is not known. */
+function Key({ id, unnamed }: { readonly id: string; readonly unnamed: string }) {
   const name = useKeyName(id)
-  if (id === null) return <span>{request === '' ? labels.service : labels.adminKey}</span>
   if (name !== null) return <span title={id}>{name}</span>
   return (
     <span title={id}>
-      {labels.keyNumber} <span className="mono">{id.slice(-SHORT_ID_LENGTH)}</span>
+      {unnamed} <span className="mono">{id.slice(-SHORT_ID_LENGTH)}</span>
     </span>
   )
 }

@@ -28,11 +28,12 @@ export function AuditDetail({ entry }: { readonly entry: Entry }) {
         <Fact name={labels.exactly}>
           <code>{at}</code>
         </Fact>
-        {id === null ? (
+        {id !== null && !entry.actor ? null : (
           <Fact name={labels.who}>
-            <Actor entry={entry} /> {isCalled ? <SameKey id={ADMIN} /> : null}
+            <Actor entry={entry} /> {id === null && isCalled ? <SameKey id={ADMIN} /> : null}
           </Fact>
-        ) : (
+        )}
+        {id === null ? null : (
           <Fact name={labels.key}>
             <KeyShown id={id} /> <SameKey id={id} />
           </Fact>

@@ -23,6 +23,7 @@ const HEADER = [
   'input',
   'is_input_cut',
   'about',
+  'actor',
 ]
 const NAMED_MAX = 4
 const EXPORT_PAGE_SIZE = 100
@@ -113,7 +114,7 @@ function load(
 }
 
 function cellsOf(entry: Entry): readonly Cell[] {
-  const { created_at, operation, api_key_id, request_id, sequence, input, is_input_cut, about } = entry
+  const { created_at, operation, api_key_id, request_id, sequence, input, is_input_cut, about, actor } = entry
   return [
     created_at,
     operation,
@@ -124,6 +125,7 @@ function cellsOf(entry: Entry): readonly Cell[] {
     JSON.stringify(input),
     String(is_input_cut),
     JSON.stringify(about),
+    actor ? JSON.stringify(actor) : '',
   ]
 }
 

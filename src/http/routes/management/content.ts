@@ -118,7 +118,7 @@ async function exported(
 const NOTHING: PieceSource = { next: () => Promise.resolve(null), cancel: () => {} }
 
 function contentRequest(
-  call: Pick<Call<EnvironmentPath>, 'principal' | 'params' | 'names'>,
+  call: Pick<Call<EnvironmentPath>, 'principal' | 'params' | 'names' | 'claim'>,
   operation: 'exportContent' | 'exportModel' | 'importContent',
   replaces: boolean,
 ) {
@@ -129,6 +129,7 @@ function contentRequest(
     operation,
     principal,
     ...plainNames(call.names),
+    claim: call.claim,
     path: { project: params.proj_id, environment: params.env_id },
     replaces,
   } as const

@@ -36,13 +36,14 @@ function listOf(
     deprecated: true,
     query: Type.Object(pagingQuery),
     responses: { 200: { description: 'A page of the list.', schema: Type.Array(item), headers: [REVISION] } },
-    handle: async ({ principal, query, names, caller }) => {
+    handle: async ({ principal, query, names, claim, caller }) => {
       assert(principal, 'a route for any key has a caller')
       const request = {
         about: 'environment',
         operation,
         principal,
         ...plainNames(names),
+        claim,
         path: null,
         input: { query },
       } as const

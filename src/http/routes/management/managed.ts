@@ -210,11 +210,12 @@ export function managedByOrganization(gateway: ManagementGateway) {
     routeOf(
       definition,
       { access: definition.access, headers: [], answered: [REVISION] },
-      async ({ principal, params, query, body, names, caller }) => {
+      async ({ principal, params, query, body, names, claim, caller }) => {
         assert(principal, 'a management route has a caller')
         const { operation } = definition
         const input = { params, query, body }
-        const request = { about: 'organization', operation, principal, ...plainNames(names), input } as const
+        const asked = { operation, principal, ...plainNames(names), claim, input }
+        const request = { about: 'organization', ...asked } as const
         const reply = await gateway.execute(request, { caller, isRead: definition.method === 'GET' })
         return replyOf(mayWrite(definition) ? warned(reply, body) : reply, null)
       },
@@ -285,6 +286,7 @@ async function forward(
     operation,
     principal: call.principal,
     ...plainNames(call.names),
+    claim: call.claim,
     path: { project: proj_id, environment: env_id },
     input: { params: call.params, query: call.query, body: call.body } as OperationInput<typeof operation>,
     ...(condition && { condition }),

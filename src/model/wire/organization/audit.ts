@@ -1,5 +1,6 @@
 /** API schemas of the audit log, which records every management call that changed something. */
 import { type Static, Type } from 'typebox'
+import { Actor } from './actor.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import { AttributeMap, nullable, moment, Timestamp, Uuid } from '#model/wire/common-fields.ts'
 import { envelope, pagingQuery } from '#model/wire/paging.ts'
@@ -39,6 +40,11 @@ export const AuditEntry = Type.Object({
   created_at: Timestamp,
   operation: Type.String({ description: 'The `operationId` of the call in this description.' }),
   api_key_id: nullable(Uuid),
+  actor: {
+    ...Actor,
+    description:
+      'Actor that the client of the call claimed. Null: no actor, or an entry of an older release.',
+  },
   request_id: Type.String({ description: 'The `X-Request-ID` of the call.' }),
   sequence: Type.Integer({
     minimum: 1,
@@ -74,11 +80,26 @@ const AUDIT_SUBJECT_KINDS = [
 ] as const
 export type AuditSubjectKind = (typeof AUDIT_SUBJECT_KINDS)[number]
 
+/** Kinds of actors by which entries can be filtered. */
+const ACTOR_KINDS = ['claimed', 'none'] as const
+export type ActorKind = (typeof ACTOR_KINDS)[number]
+
 export const OrganizationAuditQuery = Type.Object({
   ...pagingQuery,
   operation: Type.Optional(Type.String({ minLength: 1, description: 'Only this operation.' })),
   api_key_id: Type.Optional(
     Type.String({ minLength: 1, description: 'Only calls with this API key; `admin` for `ADMIN_API_KEY`.' }),
+  ),
+  actor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Only calls that named exactly this actor, in `X-Actor` or `X-Actor-For`.',
+    }),
+  ),
+  actor_kind: Type.Optional(
+    Type.Enum(ACTOR_KINDS, {
+      description: '`claimed`: only calls with `X-Actor`; `none`: only entries without an actor.',
+    }),
   ),
   request_id: Type.Optional(
     Type.String({ minLength: 1, description: 'Only the call with this `X-Request-ID`.' }),

@@ -38,7 +38,9 @@ describe.each(['memory:', 'lmdb:', 'redis:'])('imports into %s', store => {
     // More entries than an import copies in one batch, in either of its two passes.
     const users = Array.from({ length: 450 }, (_, index) => `user-${index}`)
     await Promise.all(users.map(user => verdict.user(user)))
+    await verdict.send('POST', `${FACTS}/users`, { body: { key: 'last' }, headers: { 'x-actor': 'ann' } })
     const before = await wholeLog(verdict)
+    expect(before.at(-1)!.actor).toMatchObject({ name: 'ann' })
     expect(before.length).toBeGreaterThanOrEqual(users.length)
     await replaced(verdict)
     expect(await wholeLog(verdict)).toEqual(before)
