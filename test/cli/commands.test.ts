@@ -401,8 +401,7 @@ describe('standard output', () => {
     // More data than the buffer of a pipe.
     const key = await neighbourOf(service, 'voluminous')
     const body = { operations: Array.from({ length: 2_000 }, (_, n) => ({ key: `user-${n}` })) }
-    const made = await service.send('POST', '/v2/facts/default/voluminous/bulk/users', { key, body })
-    expect(made.status).toBe(200)
+    await service.done('POST', '/v2/facts/default/voluminous/bulk/users', body, key)
     expect(await codeOf('verdict export', key)).toEqual({ code: 2, stderr: '' })
   })
 

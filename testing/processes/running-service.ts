@@ -62,6 +62,10 @@ export interface Envelope<Item> {
   readonly page_count: number
 }
 
+interface Keyed {
+  readonly key: string
+}
+
 interface SendOptions {
   readonly body?: unknown
   /** Raw body. If given, it is sent instead of `body`. */
@@ -192,24 +196,39 @@ export class Client {
     return this.send(method, path, { key: ADMIN_KEY, body })
   }
 
+  /** Sends a request that must succeed, and returns the body of the response. */
+  async done<Body = unknown>(method: string, path: string, body?: unknown, key = API_KEY): Promise<Body> {
+    const answer = await this.send<Body>(method, path, { body, key })
+    const said = `${method} ${path} ${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`
+    expect(answer.status, said).toBe(method === 'DELETE' ? 204 : 200)
+    return answer.body
+  }
+
   // ---- Checks and lists ----
 
   /** Sends a check. `on` is `type:key`, or `type` alone for a check on the type as a whole. */
   async allows(user: string, action: string, on: string, tenant?: string): Promise<boolean> {
-    const answer = await this.post<{ allow: boolean; result: boolean }>(
-      '/allowed',
-      question(user, action, on, tenant),
-    )
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-    expect(answer.body.result).toBe(answer.body.allow)
-    return answer.body.allow
+    const body = question(user, action, on, tenant)
+    const { allow, result } = await this.done<{ allow: boolean; result: boolean }>('POST', '/allowed', body)
+    expect(result).toBe(allow)
+    return allow
   }
 
   /** Sends many checks in one bulk. Up to 128 of them are decided on one state. */
   async allowsAll(questions: readonly ReturnType<typeof question>[]): Promise<boolean[]> {
-    const answer = await this.post<{ allow: { allow: boolean }[] }>('/allowed/bulk', questions)
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-    return answer.body.allow.map(({ allow }) => allow)
+    const answer = await this.done<{ allow: { allow: boolean }[] }>('POST', '/allowed/bulk', questions)
+    return answer.allow.map(({ allow }) => allow)
+  }
+
+  /** Returns the items of a list that is an array or has an envelope. */
+  async itemsIn<Item = Keyed>(path: string): Promise<Item[]> {
+    const body = await this.done<Item[] | Envelope<Item>>('GET', path)
+    return 'data' in body ? body.data : body
+  }
+
+  /** Returns the keys in a list, which must be an array without an envelope. */
+  async keysIn(path: string): Promise<string[]> {
+    return (await this.done<Keyed[]>('GET', path)).map(({ key }) => key)
   }
 
   /** Returns the current revision of the store. Every management response contains it. */
@@ -228,11 +247,11 @@ export class Client {
   // ---- Setup ----
 
   resource(body: Partial<ResourceCreate> & { readonly key: string }): Promise<Resource> {
-    return this.#done('POST', RESOURCES, { name: body.key, actions: {}, ...body })
+    return this.done('POST', RESOURCES, { name: body.key, actions: {}, ...body })
   }
 
   conditionSet(body: Partial<ConditionSetCreate> & { readonly key: string }): Promise<ConditionSet> {
-    return this.#done('POST', `${SCHEMA}/condition_sets`, { name: body.key, ...body })
+    return this.done('POST', `${SCHEMA}/condition_sets`, { name: body.key, ...body })
   }
 
   /** Documents with the actions read and update. Viewers may read; editors may read and update. */
@@ -261,11 +280,11 @@ export class Client {
   }
 
   tenant(key: string): Promise<Tenant> {
-    return this.#done('POST', `${FACTS}/tenants`, { key, name: key })
+    return this.done('POST', `${FACTS}/tenants`, { key, name: key })
   }
 
   user(key: string): Promise<User> {
-    return this.#done('POST', `${FACTS}/users`, { key })
+    return this.done('POST', `${FACTS}/users`, { key })
   }
 
   async users(...keys: readonly string[]): Promise<void> {
@@ -274,15 +293,15 @@ export class Client {
 
   instance(reference: string, tenant = 'default'): Promise<ResourceInstance> {
     const { type, key } = split(reference)
-    return this.#done('POST', `${FACTS}/resource_instances`, { resource: type, key, tenant })
+    return this.done('POST', `${FACTS}/resource_instances`, { resource: type, key, tenant })
   }
 
   tenantRole(key: string, permissions: readonly string[]): Promise<TenantRole> {
-    return this.#done('POST', `${SCHEMA}/roles`, { key, name: key, permissions })
+    return this.done('POST', `${SCHEMA}/roles`, { key, name: key, permissions })
   }
 
   relation(objectType: string, key: string, subjectType: string): Promise<Relation> {
-    return this.#done('POST', `${RESOURCES}/${objectType}/relations`, {
+    return this.done('POST', `${RESOURCES}/${objectType}/relations`, {
       key,
       name: key,
       subject_resource: subjectType,
@@ -290,57 +309,50 @@ export class Client {
   }
 
   setRule(user_set: string, permission: string, resource_set: string): Promise<SetRule[]> {
-    return this.#done('POST', `${FACTS}/set_rules`, { user_set, permission, resource_set })
+    return this.done('POST', `${FACTS}/set_rules`, { user_set, permission, resource_set })
   }
 
   /** Assigns a tenant role in a tenant, or a resource role on `type:key`. */
   assign(user: string, role: string, where: string, tenant = 'default'): Promise<RoleAssignment> {
     const on = where.includes(':') ? { resource_instance: where, tenant } : { tenant: where }
-    return this.#done('POST', `${FACTS}/role_assignments`, { user, role, ...on })
+    return this.done('POST', `${FACTS}/role_assignments`, { user, role, ...on })
   }
 
   relate(subject: string, relation: string, object: string, tenant = 'default'): Promise<RelationshipTuple> {
-    return this.#done('POST', `${FACTS}/relationship_tuples`, { subject, relation, object, tenant })
+    return this.done('POST', `${FACTS}/relationship_tuples`, { subject, relation, object, tenant })
   }
 
   group(key: string, tenant = 'default'): Promise<GroupRead> {
-    return this.#done('POST', GROUPS, { group_instance_key: key, group_tenant: tenant })
+    return this.done('POST', GROUPS, { group_instance_key: key, group_tenant: tenant })
   }
 
   join(group: string, user: string, tenant = 'default'): Promise<GroupRead> {
-    return this.#done('PUT', memberPath(group, user), { tenant })
+    return this.done('PUT', memberPath(group, user), { tenant })
   }
 
   leave(group: string, user: string): Promise<undefined> {
-    return this.#done('DELETE', memberPath(group, user))
+    return this.done('DELETE', memberPath(group, user))
   }
 
   grant(group: string, role: string, on: string, tenant = 'default'): Promise<GroupRead> {
-    return this.#done('POST', `${groupPath(group)}/roles`, grantBody(role, on, tenant))
+    return this.done('POST', `${groupPath(group)}/roles`, grantBody(role, on, tenant))
   }
 
   revoke(group: string, role: string, on: string, tenant = 'default'): Promise<undefined> {
-    return this.#done('DELETE', `${groupPath(group)}/roles`, grantBody(role, on, tenant))
+    return this.done('DELETE', `${groupPath(group)}/roles`, grantBody(role, on, tenant))
   }
 
   /** Nests the inner group in the outer one. */
   nest(inner: string, { into }: { readonly into: string }): Promise<GroupRead> {
-    return this.#done('PUT', `${groupPath(into)}/assign_group`, { group_instance_key: inner })
+    return this.done('PUT', `${groupPath(into)}/assign_group`, { group_instance_key: inner })
   }
 
   unnest(inner: string, { from }: { readonly from: string }): Promise<undefined> {
-    return this.#done('DELETE', `${groupPath(from)}/assign_group`, { group_instance_key: inner })
+    return this.done('DELETE', `${groupPath(from)}/assign_group`, { group_instance_key: inner })
   }
 
   deleteGroup(group: string): Promise<undefined> {
-    return this.#done('DELETE', groupPath(group))
-  }
-
-  async #done<Body>(method: string, path: string, body?: unknown): Promise<Body> {
-    const answer = await this.send<Body>(method, path, { body })
-    const said = `${method} ${path} ${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`
-    expect(answer.status, said).toBe(method === 'DELETE' ? 204 : 200)
-    return answer.body
+    return this.done('DELETE', groupPath(group))
   }
 }
 
@@ -368,11 +380,9 @@ export function fresh<Names extends readonly string[]>(...names: Names): { [Inde
 
 /** Creates another environment in the default project, and returns a key for it. */
 export async function neighbourOf(client: Client, key: string): Promise<string> {
-  const created = await client.admin('POST', '/v2/projects/default/envs', { key, name: key })
-  expect(created.status, JSON.stringify(created.body)).toBe(200)
-  const fetched = await client.admin<{ secret: string }>('GET', `/v2/api-key/default/${key}`)
-  expect(fetched.status).toBe(200)
-  return fetched.body.secret
+  await client.done('POST', '/v2/projects/default/envs', { key, name: key }, ADMIN_KEY)
+  const path = `/v2/api-key/default/${key}`
+  return (await client.done<{ secret: string }>('GET', path, undefined, ADMIN_KEY)).secret
 }
 
 /** Returns a directory for an lmdb store. The directory is removed after the current test. */

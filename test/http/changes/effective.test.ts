@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { Random } from '#testing/data/random.ts'
 import {
   type Client,
-  type Envelope,
   FACTS,
   neighbourOf,
   question,
@@ -33,18 +32,13 @@ async function changesOf(verdict: Client, stream: ChangeStream) {
 
 /** The pairs of a user and a document that are allowed, determined by one check per pair. */
 async function allowed(verdict: Client): Promise<Set<string>> {
-  const users = await keysIn(verdict, `${FACTS}/users?per_page=100`)
-  const documents = await keysIn(verdict, `${FACTS}/resource_instances?resource=document&per_page=100`)
-  const pairs = users.flatMap(user => documents.map(key => [user, key] as const))
+  const users = await verdict.itemsIn(`${FACTS}/users?per_page=100`)
+  const documents = await verdict.itemsIn(`${FACTS}/resource_instances?resource=document&per_page=100`)
+  const pairs = users.flatMap(user => documents.map(({ key }) => [user.key, key] as const))
   const answers = await verdict.allowsAll(
     pairs.map(([user, key]) => question(user, 'read', `document:${key}`)),
   )
   return new Set(pairs.filter((_, index) => answers[index]).map(pair => JSON.stringify(pair)))
-}
-
-async function keysIn(verdict: Client, path: string): Promise<string[]> {
-  const { body } = await verdict.get<{ key: string }[] | Envelope<{ key: string }>>(path)
-  return ('data' in body ? body.data : body).map(({ key }) => key)
 }
 
 /** The allowed pairs as a client maintains them from the events of the stream. */

@@ -4,7 +4,6 @@ import { CONDITION_BYTES_MAX, SET_ANCESTORS_MAX } from '#model/limits.ts'
 import type { ConditionSet } from '#entities/condition-set.ts'
 import type { TenantRole } from '#entities/role.ts'
 import {
-  type Answer,
   type Envelope,
   FACTS,
   fresh,
@@ -24,11 +23,6 @@ const SALES = { 'user.department': { equals: 'sales' } }
 
 async function newResource(key: string, fields: object = {}): Promise<void> {
   await verdict.resource({ key, actions: { read: {}, write: {} }, ...fields })
-}
-
-function keysOf(answer: Answer<readonly { readonly key: string }[]>): string[] {
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return answer.body.map(({ key }) => key)
 }
 
 describe('a condition set', () => {
@@ -290,11 +284,11 @@ describe('the parent of a condition set', () => {
     await verdict.conditionSet({ key: below })
     expect(refusal(await verdict.patch(`${SETS}/${keys[0]}`, { parent_id: below }))).toEqual(IMPOSSIBLE)
     expect((await verdict.patch(`${SETS}/${keys[1]}`, { parent_id: below })).status).toBe(200)
-    expect(keysOf(await verdict.get(`${SETS}/${last}/ancestors`))).toEqual([
+    expect(await verdict.keysIn(`${SETS}/${last}/ancestors`)).toEqual([
       ...keys.slice(1, -1).toReversed(),
       below,
     ])
-    expect(keysOf(await verdict.get(`${SETS}/${last}/ancestors?page=2&per_page=3`))).toEqual(
+    expect(await verdict.keysIn(`${SETS}/${last}/ancestors?page=2&per_page=3`)).toEqual(
       keys.slice(-7, -4).toReversed(),
     )
   })
@@ -305,16 +299,16 @@ describe('the parent of a condition set', () => {
     await verdict.conditionSet({ key: left, parent_id: top })
     await verdict.conditionSet({ key: right, parent_id: top })
     await verdict.conditionSet({ key: low, parent_id: left })
-    expect(keysOf(await verdict.get(`${SETS}/${top}/descendants`))).toEqual([left, right, low])
-    expect(keysOf(await verdict.get(`${SETS}/${top}/descendants?page=2&per_page=2`))).toEqual([low])
-    expect(keysOf(await verdict.get(`${SETS}/${low}/ancestors`))).toEqual([left, top])
+    expect(await verdict.keysIn(`${SETS}/${top}/descendants`)).toEqual([left, right, low])
+    expect(await verdict.keysIn(`${SETS}/${top}/descendants?page=2&per_page=2`)).toEqual([low])
+    expect(await verdict.keysIn(`${SETS}/${low}/ancestors`)).toEqual([left, top])
     const possible = await allPages(`${SETS}/${left}/possible_parents`)
     expect(possible).toContain(top)
     expect(possible).toContain(right)
     expect(possible).not.toContain(left)
     expect(possible).not.toContain(low)
-    expect(keysOf(await verdict.get(`${SETS}/${left}/possible_parents?search=${right}`))).toEqual([right])
-    expect(keysOf(await verdict.get(`${SETS}/${left}/possible_parents?search=${low}`))).toEqual([])
+    expect(await verdict.keysIn(`${SETS}/${left}/possible_parents?search=${right}`)).toEqual([right])
+    expect(await verdict.keysIn(`${SETS}/${left}/possible_parents?search=${low}`)).toEqual([])
     for (const list of ['ancestors', 'descendants', 'possible_parents']) {
       expect(refusal(await verdict.get(`${SETS}/nowhere/${list}`))).toEqual(NOT_FOUND)
     }
@@ -323,7 +317,7 @@ describe('the parent of a condition set', () => {
   async function allPages(path: string): Promise<string[]> {
     const keys: string[] = []
     for (let page = 1; ; page += 1) {
-      const got = keysOf(await verdict.get(`${path}?per_page=100&page=${page}`))
+      const got = await verdict.keysIn(`${path}?per_page=100&page=${page}`)
       keys.push(...got)
       if (got.length < 100) return keys
     }
@@ -373,7 +367,7 @@ describe('computed condition sets', () => {
     })
     for (const { body } of [ofRole, ofResource]) {
       expect((await verdict.get(`${SETS}/${body.id}?type=${body.type}`)).body).toEqual(body)
-      expect(keysOf(await verdict.get(`${SETS}/${body.id}/ancestors`))).toEqual([])
+      expect(await verdict.keysIn(`${SETS}/${body.id}/ancestors`)).toEqual([])
       for (const reference of [body.id, body.key]) {
         expect(refusal(await verdict.patch(`${SETS}/${reference}`, { name: 'X' }))).toEqual(IMPOSSIBLE)
         expect(refusal(await verdict.delete(`${SETS}/${reference}`))).toEqual(IMPOSSIBLE)
@@ -391,20 +385,20 @@ describe('computed condition sets', () => {
     await verdict.post(`${SCHEMA}/roles`, { key, name: 'Role' })
     const list = `${SETS}?search=used`
     await verdict.conditionSet({ key: set })
-    expect(keysOf(await verdict.get(list))).toEqual([set])
+    expect(await verdict.keysIn(list)).toEqual([set])
     const rule = { user_set: key, permission: `${key}:read`, resource_set: key }
     await verdict.post(RULES, rule)
     const computed = `__autogen_${key}`
-    expect(keysOf(await verdict.get(list))).toEqual([set, computed, computed])
-    expect(keysOf(await verdict.get(`${list}&type=resourceset`))).toEqual([computed])
-    expect(keysOf(await verdict.get(`${list}&per_page=2&page=2`))).toEqual([computed])
+    expect(await verdict.keysIn(list)).toEqual([set, computed, computed])
+    expect(await verdict.keysIn(`${list}&type=resourceset`)).toEqual([computed])
+    expect(await verdict.keysIn(`${list}&per_page=2&page=2`)).toEqual([computed])
     const counted = await verdict.get<Envelope<ConditionSet>>(`${list}&per_page=1&include_total_count=true`)
     expect([
       counted.body.total_count,
       counted.body.page_count,
-      keysOf({ ...counted, body: counted.body.data }),
+      counted.body.data.map(({ key: each }) => each),
     ]).toEqual([3, 3, [set]])
     await verdict.delete(RULES, rule)
-    expect(keysOf(await verdict.get(list))).toEqual([set])
+    expect(await verdict.keysIn(list)).toEqual([set])
   })
 })

@@ -201,10 +201,7 @@ async function explained(
   ofResource = {},
   query = '',
 ): Promise<Explained> {
-  const body = question(user, action, attributes, ofResource)
-  const answer = await verdict.post<Explained>(`/allowed/explain${query}`, body)
-  expect(answer.status).toBe(200)
-  return answer.body
+  return verdict.done('POST', `/allowed/explain${query}`, question(user, action, attributes, ofResource))
 }
 
 async function decided(
@@ -213,7 +210,5 @@ async function decided(
   attributes: object,
   ofResource = {},
 ): Promise<Explained> {
-  const answer = await verdict.post<Explained>('/allowed', question(user, action, attributes, ofResource))
-  expect(answer.status).toBe(200)
-  return answer.body
+  return verdict.done('POST', '/allowed', question(user, action, attributes, ofResource))
 }

@@ -41,11 +41,7 @@ function bodyWith(fields: object = {}) {
 
 const post = (fields: object) => verdict.post<ProxyConfig>(CONFIGS, bodyWith(fields))
 
-async function made(fields: object = {}): Promise<ProxyConfig> {
-  const answer = await post(fields)
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return answer.body
-}
+const made = (fields: object = {}) => verdict.done<ProxyConfig>('POST', CONFIGS, bodyWith(fields))
 
 /** Positions and messages of the errors in a rule. */
 async function findings(rule: object) {
@@ -137,10 +133,9 @@ describe('a proxy config', () => {
     const config = await made({ mapping_rules: [a, { ...b, resource: gone, action: 'read' }, c] })
     expect((await verdict.delete(`${RESOURCES}/${gone}`)).status).toBe(204)
     const urlsAfter = async (mapping_rules: readonly object[]) => {
-      const answer = await verdict.patch<ProxyConfig>(`${CONFIGS}/${config.key}`, { mapping_rules })
-      expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-      expect((await verdict.get(`${CONFIGS}/${config.key}`)).body).toEqual(answer.body)
-      return answer.body.mapping_rules.map(({ url }) => url.at(-1))
+      const changed = await verdict.done<ProxyConfig>('PATCH', `${CONFIGS}/${config.key}`, { mapping_rules })
+      expect((await verdict.get(`${CONFIGS}/${config.key}`)).body).toEqual(changed)
+      return changed.mapping_rules.map(({ url }) => url.at(-1))
     }
     const should_delete = true
     expect(await urlsAfter([{ ...b, resource: gone, should_delete }])).toEqual(['a', 'c'])
@@ -175,8 +170,7 @@ describe('a proxy config', () => {
     const client = await startedService()
     for (const key of ['c', 'a', 'b'])
       expect((await client.post(CONFIGS, { key, name: 'X', secret: 'x' })).status).toBe(200)
-    const keys = async (query: string) =>
-      (await client.get<ProxyConfig[]>(`${CONFIGS}${query}`)).body.map(({ key }) => key)
+    const keys = (query: string) => client.keysIn(`${CONFIGS}${query}`)
     expect(await keys('')).toEqual(['c', 'a', 'b'])
     expect(await keys('?per_page=2')).toEqual(['c', 'a'])
     expect(await keys('?page=2&per_page=2')).toEqual(['b'])

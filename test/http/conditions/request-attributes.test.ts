@@ -54,25 +54,30 @@ beforeAll(async () => {
   })
   await verdict.tenantRole('reader', ['document:read'])
   await verdict.tenant('elsewhere')
-  await made(`${SCHEMA}/condition_sets`, { key: 'anybody', name: 'Anybody' })
+  await verdict.done('POST', `${SCHEMA}/condition_sets`, { key: 'anybody', name: 'Anybody' })
   for (const [action, conditions] of Object.entries(OF_USER)) {
-    await made(`${SCHEMA}/condition_sets`, { key: action, name: action, conditions })
-    await made(`${FACTS}/set_rules`, rule(action, action, 'document'))
+    await verdict.done('POST', `${SCHEMA}/condition_sets`, { key: action, name: action, conditions })
+    await verdict.done('POST', `${FACTS}/set_rules`, rule(action, action, 'document'))
   }
   for (const [action, conditions] of Object.entries(OF_RESOURCE)) {
-    await made(`${SCHEMA}/condition_sets`, { key: action, name: action, type: 'resourceset', conditions })
-    await made(`${FACTS}/set_rules`, rule('anybody', action, action))
+    await verdict.done('POST', `${SCHEMA}/condition_sets`, {
+      key: action,
+      name: action,
+      type: 'resourceset',
+      conditions,
+    })
+    await verdict.done('POST', `${FACTS}/set_rules`, rule('anybody', action, action))
   }
   const attributes = { department: 'sales', roles: ['root'], tenants: ['default'], key: 'other-user' }
   const address = { city: 'Bergen', zip: '0150' }
-  await made(`${FACTS}/users`, {
+  await verdict.done('POST', `${FACTS}/users`, {
     key: 'stored',
     email: 'kim@example.org',
     attributes: { ...attributes, address },
   })
-  await made(`${FACTS}/users`, { key: 'reader' })
+  await verdict.done('POST', `${FACTS}/users`, { key: 'reader' })
   await verdict.assign('reader', 'reader', 'default')
-  await made(`${FACTS}/resource_instances`, {
+  await verdict.done('POST', `${FACTS}/resource_instances`, {
     resource: 'document',
     key: 'd1',
     tenant: 'default',
@@ -82,11 +87,6 @@ beforeAll(async () => {
 
 function rule(userSet: string, action: string, resourceSet: string): Json {
   return { user_set: userSet, permission: `document:${action}`, resource_set: resourceSet }
-}
-
-async function made(path: string, body: Json): Promise<void> {
-  const answer = await verdict.post(path, body)
-  expect(answer.status, `${path} ${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`).toBe(200)
 }
 
 interface Query {

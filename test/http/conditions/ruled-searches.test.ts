@@ -49,11 +49,7 @@ const reads = {
 }
 const owned = DOCUMENTS.filter((_, n) => n % 3 === 0)
 
-async function page(path: string, body: object): Promise<Found> {
-  const { status, body: found } = await verdict.post<Found>(path, body)
-  expect(status).toBe(200)
-  return found
-}
+const page = (path: string, body: object) => verdict.done<Found>('POST', path, body)
 
 /** All pages of a search. */
 async function walk(

@@ -40,15 +40,12 @@ async function newWorld(): Promise<World> {
 }
 
 async function newRule(body: object): Promise<SetRule> {
-  const answer = await verdict.post<SetRule[]>(RULES, body)
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return answer.body[0]!
+  return (await verdict.done<SetRule[]>('POST', RULES, body))[0]!
 }
 
 async function rulesBy(query: Record<string, string>): Promise<string[]> {
-  const answer = await verdict.get<SetRule[]>(`${RULES}?${new URLSearchParams(query).toString()}`)
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return answer.body.map(rule => `${rule.user_set} ${rule.permission} ${rule.resource_set}`)
+  const found = await verdict.done<SetRule[]>('GET', `${RULES}?${new URLSearchParams(query).toString()}`)
+  return found.map(rule => `${rule.user_set} ${rule.permission} ${rule.resource_set}`)
 }
 
 async function idOf(path: string): Promise<string> {

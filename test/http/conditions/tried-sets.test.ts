@@ -38,11 +38,7 @@ for (const [resource, key, attributes] of [
   await verdict.post(`${FACTS}/resource_instances`, { resource, key, tenant: 'acme', attributes })
 }
 
-async function tried(body: object): Promise<TriedSet> {
-  const answer = await verdict.post<TriedSet>(TRY, body)
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return answer.body
-}
+const tried = (body: object) => verdict.done<TriedSet>('POST', TRY, body)
 
 async function samplesOf(body: object): Promise<readonly TriedSample[]> {
   const { valid, samples } = await tried(body)

@@ -39,15 +39,15 @@ for (const client of [open, silent]) {
 }
 
 async function explained(user: string, action: string, on: string, tenant?: string): Promise<Debugged> {
-  const answer = await open.post<Debugged>('/allowed', question(user, action, on, tenant))
-  expect(answer.status).toBe(200)
-  const { allow, result, debug } = answer.body
+  const body = question(user, action, on, tenant)
+  const answer = await open.done<Debugged>('POST', '/allowed', body)
+  const { allow, result, debug } = answer
   expect(result).toBe(allow)
   expect(debug.rbac.allow || debug.rebac.allow).toBe(allow)
   // A bulk returns the same explanation.
-  const bulk = await open.post<{ allow: Debugged[] }>('/allowed/bulk', [question(user, action, on, tenant)])
-  expect(bulk.body.allow).toEqual([answer.body])
-  return answer.body
+  const bulk = await open.post<{ allow: Debugged[] }>('/allowed/bulk', [body])
+  expect(bulk.body.allow).toEqual([answer])
+  return answer
 }
 
 test('with DEBUG_DECISIONS, an allow by a tenant role contains the role and the evaluated query', async () => {

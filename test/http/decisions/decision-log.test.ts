@@ -11,7 +11,7 @@ import { evaluation } from '../../support/calls/access-requests.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import {
   API_KEY,
-  type Client,
+  Client,
   question,
   startedService,
   storeDirectory,
@@ -219,15 +219,9 @@ test('the decision log on standard output is complete after SIGTERM', async () =
       HTTP_THREADS: '2',
     },
   })
-  const address = await service.address()
-  for (let index = 0; index < 50; index += 1) {
-    const response = await fetch(`${address}/allowed/bulk`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${API_KEY}` },
-      body: JSON.stringify([0, 1, 2].map(at => question(`user-${index}-${at}`, 'read', 'document'))),
-    })
-    expect(response.status).toBe(200)
-  }
+  const client = Client.at(await service.address())
+  for (let index = 0; index < 50; index += 1)
+    await client.allowsAll([0, 1, 2].map(at => question(`user-${index}-${at}`, 'read', 'document')))
   expect(await service.end('SIGTERM')).toBe(0)
   const lines = service.stdout.split('\n').filter(line => line.startsWith('{'))
   const users = new Set(lines.map(line => (JSON.parse(line) as { user: string }).user))
@@ -326,15 +320,8 @@ test('a decision log on a full disk is reported once, and decisions continue', a
     // Every write to this device fails like a write to a full disk.
     env: { API_KEY, DECISION_LOG: '/dev/full', STORE_URL: 'memory:', HTTP_THREADS: '1' },
   })
-  const address = await service.address()
-  for (let count = 0; count < 100; count += 1) {
-    const response = await fetch(`${address}/allowed`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${API_KEY}` },
-      body: JSON.stringify(question('alice', 'read', 'document')),
-    })
-    expect(response.status).toBe(200)
-  }
+  const client = Client.at(await service.address())
+  for (let count = 0; count < 100; count += 1) await client.allows('alice', 'read', 'document')
   expect(await service.end('SIGTERM')).toBe(0)
   expect(service.stderr.match(/the decision log cannot be written/g)).toHaveLength(1)
   expect(service.stderr).toContain('ENOSPC')

@@ -9,6 +9,11 @@ const pooled = await sharedService({ poolThreads: 2 })
 const alone = await sharedService({ poolThreads: 0 })
 for (const service of [pooled, alone]) await loadWorld(service)
 
+interface Page {
+  readonly results: unknown[]
+  readonly page: { readonly next_token: string }
+}
+
 /** Repeats a request until threads of the pool have worked. */
 async function untilPooled(ask: () => Promise<void>): Promise<void> {
   const busy = async () => (await Scrape.of(pooled.address)).sum('verdict_pool_busy_seconds_total')
@@ -166,13 +171,10 @@ test('pages of searches have the same results as without a pool', async () => {
       [pooled, alone].map(async service => {
         const found: unknown[] = []
         for (let token = ''; ;) {
-          const answer = await service.post<{ results: unknown[]; page: { next_token: string } }>(
-            `/access/v1/search/${kind}`,
-            token === '' ? body : { ...body, page: { token } },
-          )
-          expect(answer.status).toBe(200)
-          found.push(...answer.body.results)
-          token = answer.body.page.next_token
+          const asked = token === '' ? body : { ...body, page: { token } }
+          const { results, page } = await service.done<Page>('POST', `/access/v1/search/${kind}`, asked)
+          found.push(...results)
+          token = page.next_token
           if (token === '') return found
         }
       }),

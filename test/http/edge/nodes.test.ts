@@ -19,18 +19,14 @@ const RECENT = '/v2/nodes/this/recent'
 /** The first sample that matches. Requests that are sent together can be in two samples. */
 async function sampled(verdict: Client, matches: (sample: RecentSample) => boolean): Promise<RecentSample> {
   for (;;) {
-    const { status, body } = await verdict.get<RecentFigures>(RECENT)
-    expect(status).toBe(200)
-    const found = body.samples.find(matches)
+    const found = (await verdict.done<RecentFigures>('GET', RECENT)).samples.find(matches)
     if (found) return found
     await pause()
   }
 }
 
-async function listed(verdict: Client, key?: string): Promise<NodeList> {
-  const answer = await verdict.send<NodeList>('GET', '/v2/nodes', key === undefined ? {} : { key })
-  expect(answer.status).toBe(200)
-  return answer.body
+function listed(verdict: Client, key?: string): Promise<NodeList> {
+  return verdict.done('GET', '/v2/nodes', undefined, key)
 }
 
 describe('the list of nodes', () => {

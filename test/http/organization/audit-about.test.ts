@@ -16,10 +16,9 @@ const LOG = '/v2/audit-log/default/default'
 /** The operations about an entity, oldest first. */
 async function about(verdict: Client, entity: string, more = ''): Promise<string[]> {
   const query = `about=${encodeURIComponent(entity)}&order=oldest&per_page=100${more}`
-  const { body, status } = await verdict.get<Envelope<AuditEntry>>(`${LOG}?${query}`)
-  expect(status, JSON.stringify(body)).toBe(200)
-  expect(body.total_count).toBe(body.data.length)
-  return body.data.map(({ operation }) => operation)
+  const { total_count, data } = await verdict.done<Envelope<AuditEntry>>('GET', `${LOG}?${query}`)
+  expect(total_count).toBe(data.length)
+  return data.map(({ operation }) => operation)
 }
 
 async function startedCompany(): Promise<Client> {

@@ -31,10 +31,10 @@ const redis = await sharedRedis()
 
 async function entries(verdict: Client, query = '', path = LOG): Promise<AuditEntry[]> {
   const key = path === ORGANIZATION_LOG ? ADMIN_KEY : API_KEY
-  const answer = await verdict.send<Envelope<AuditEntry>>('GET', `${path}?per_page=100${query}`, { key })
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  expect(answer.body.page_count).toBe(Math.ceil(answer.body.total_count / 100))
-  return answer.body.data
+  const address = `${path}?per_page=100${query}`
+  const page = await verdict.done<Envelope<AuditEntry>>('GET', address, undefined, key)
+  expect(page.page_count).toBe(Math.ceil(page.total_count / 100))
+  return page.data
 }
 
 async function keyId(verdict: Client, project = 'default', environment = 'default'): Promise<string> {

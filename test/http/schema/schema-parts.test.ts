@@ -6,7 +6,6 @@ import type { Relation } from '#entities/relation.ts'
 import type { Resource } from '#entities/resource.ts'
 import { newPage } from '../../support/calls/pages.ts'
 import {
-  type Answer,
   type Envelope,
   refusal,
   RESOURCES,
@@ -17,10 +16,6 @@ import {
 import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
-
-function keysOf(answer: Answer<readonly { readonly key: string }[]>): string[] {
-  return answer.body.map(({ key }) => key)
-}
 
 test('actions can be created, read by key or id, changed, listed as an array, and deleted', async () => {
   const page = await newPage(verdict)
@@ -46,9 +41,9 @@ test('actions can be created, read by key or id, changed, listed as an array, an
   const cleared = await verdict.patch<Action>(`${path}/sign`, { description: null, attributes: null })
   expect(cleared.body).toMatchObject({ description: null, attributes: null })
 
-  expect(keysOf(await verdict.get(path))).toEqual(['read', 'write', 'print', 'sign'])
-  expect(keysOf(await verdict.get(`${path}?page=2&per_page=3`))).toEqual(['sign'])
-  expect(keysOf(await verdict.get(`${path}?include_total_count=true`))).toHaveLength(4)
+  expect(await verdict.keysIn(path)).toEqual(['read', 'write', 'print', 'sign'])
+  expect(await verdict.keysIn(`${path}?page=2&per_page=3`)).toEqual(['sign'])
+  expect(await verdict.keysIn(`${path}?include_total_count=true`)).toHaveLength(4)
   expect((await verdict.delete(`${path}/sign`)).status).toBe(204)
   expect(refusal(await verdict.get(`${path}/sign`))).toEqual(NOT_FOUND)
   const { body: again } = await verdict.post<Action>(path, { key: 'sign', name: 'Sign' })
@@ -71,12 +66,12 @@ test('action groups name actions of their resource by key or id, and appear in t
   })
   const { body: bare } = await verdict.post<ActionGroup>(path, { key: 'none', name: 'None' })
   expect(bare.actions).toEqual([])
-  expect(keysOf(await verdict.get(path))).toEqual(['all', 'none'])
+  expect(await verdict.keysIn(path)).toEqual(['all', 'none'])
   const changed = await verdict.patch<ActionGroup>(`${path}/all`, { actions: ['write'] })
   expect(changed.body).toMatchObject({ id: created.id, name: 'All', actions: ['write'] })
   expect(refusal(await verdict.patch(`${path}/all`, { actions: ['fly'] }))).toEqual(NOT_FOUND)
   expect((await verdict.delete(`${path}/all`)).status).toBe(204)
-  expect(keysOf(await verdict.get(path))).toEqual(['none'])
+  expect(await verdict.keysIn(path)).toEqual(['none'])
 })
 
 describe('attribute declarations', () => {
@@ -90,7 +85,7 @@ describe('attribute declarations', () => {
     const { body: resource } = await verdict.get<Resource>(`${RESOURCES}/${page}`)
     const size = { id: created.id, key: 'size', type: 'json', description: null }
     expect(resource.attributes['size']).toEqual(size)
-    expect(keysOf(await verdict.get(path))).toEqual(['size'])
+    expect(await verdict.keysIn(path)).toEqual(['size'])
     expect(refusal(await verdict.post(path, { key: 'size', type: 'time' }))).toEqual(DUPLICATE)
     expect(refusal(await verdict.post(path, { key: 'x', type: 'integer' }))).toEqual(INVALID)
     expect((await verdict.delete(`${path}/size`)).status).toBe(204)
@@ -106,7 +101,7 @@ describe('attribute declarations', () => {
     expect(created).toMatchObject({ resource_key: '__user', built_in: true })
     expect((await service.get(`${path}/${created.id}`)).body).toEqual(created)
     await service.resource({ key: 'page' })
-    expect(keysOf(await service.get(RESOURCES))).toEqual(['page'])
+    expect(await service.keysIn(RESOURCES)).toEqual(['page'])
     const listed = await service.get<Envelope<Resource>>(
       `${RESOURCES}?include_built_in=true&include_total_count=true`,
     )
@@ -136,18 +131,18 @@ describe('attribute declarations', () => {
     const { body: created } = await service.post<Attribute>(path, { key: 'plan', type: 'string' })
     expect(created).toMatchObject({ resource_key: '__tenant', resource_id: before.id, built_in: true })
     expect((await service.get(`${path}/${created.id}`)).body).toEqual(created)
-    expect(keysOf(await service.get(`${RESOURCES}/${created.resource_id}/attributes`))).toEqual(['plan'])
+    expect(await service.keysIn(`${RESOURCES}/${created.resource_id}/attributes`)).toEqual(['plan'])
     const changed = await service.patch<Attribute>(`${path}/plan`, { type: 'object' })
     expect(changed.body).toMatchObject({ id: created.id, type: 'object' })
-    expect(keysOf(await service.get(RESOURCES))).toEqual([])
+    expect(await service.keysIn(RESOURCES)).toEqual([])
     const builtIn = `${RESOURCES}?include_built_in=true`
-    expect(keysOf(await service.get(builtIn))).toEqual(['__user', '__tenant'])
-    expect(keysOf(await service.get(`${builtIn}&search=TENANT`))).toEqual(['__tenant'])
-    expect(keysOf(await service.get(`${builtIn}&page=2&per_page=1`))).toEqual(['__tenant'])
+    expect(await service.keysIn(builtIn)).toEqual(['__user', '__tenant'])
+    expect(await service.keysIn(`${builtIn}&search=TENANT`)).toEqual(['__tenant'])
+    expect(await service.keysIn(`${builtIn}&page=2&per_page=1`)).toEqual(['__tenant'])
     await service.resource({ key: 'page' })
     await service.resource({ key: 'leaf' })
-    expect(keysOf(await service.get(`${builtIn}&page=2&per_page=3`))).toEqual(['leaf'])
-    expect(keysOf(await service.get(`${builtIn}&page=1&per_page=2`))).toEqual(['__user', '__tenant'])
+    expect(await service.keysIn(`${builtIn}&page=2&per_page=3`)).toEqual(['leaf'])
+    expect(await service.keysIn(`${builtIn}&page=1&per_page=2`)).toEqual(['__user', '__tenant'])
     expect((await service.get<Resource>(resource)).body.attributes).toHaveProperty('plan')
     const definition = { name: 'Mine', actions: {} }
     for (const answer of [
@@ -173,7 +168,7 @@ describe('attribute declarations', () => {
     const path = `${RESOURCES}/__user/attributes`
     const { body: created } = await verdict.post<Attribute>(path, { key: 'badge', type: 'string' })
     expect((await verdict.get(`${SCHEMA}/users/attributes/badge`)).body).toEqual(created)
-    expect(keysOf(await verdict.get(path))).toContain('badge')
+    expect(await verdict.keysIn(path)).toContain('badge')
     expect((await verdict.delete(`${path}/badge`)).status).toBe(204)
     expect(refusal(await verdict.get(`${SCHEMA}/users/attributes/badge`))).toEqual(NOT_FOUND)
   })
@@ -226,7 +221,7 @@ describe('relations', () => {
     const whole = await verdict.get<Envelope<Relation>>(path)
     const data = [{ key: 'on' }, { key: 'below' }]
     expect(whole.body).toMatchObject({ data, total_count: 2, page_count: 1 })
-    expect(keysOf(await verdict.get(`${path}?include_total_count=false`))).toEqual(['on', 'below'])
+    expect(await verdict.keysIn(`${path}?include_total_count=false`)).toEqual(['on', 'below'])
     const { body } = await verdict.get<Envelope<Relation>>(`${path}?include_total_count=true&per_page=1`)
     expect(body).toMatchObject({ data: [{ key: 'on' }], total_count: 2, page_count: 2 })
     expect((await verdict.get(`${path}/below`)).body).toEqual(below)

@@ -140,8 +140,7 @@ describe('limits of a schema', () => {
     const tooWide = await verdict.post(RESOURCES, { ...body, actions: keyed(PARTS_PER_BODY_MAX + 1, {}) })
     expect(tooWide.status).toBe(422)
     expect((await verdict.get(`${RESOURCES}/wide-resource`)).status).toBe(404)
-    const wide = await verdict.post(RESOURCES, { ...body, actions: keyed(PARTS_PER_BODY_MAX, {}) })
-    expect(wide.status).toBe(200)
+    await verdict.done('POST', RESOURCES, { ...body, actions: keyed(PARTS_PER_BODY_MAX, {}) })
   })
 
   test('a role can extend EXTENDS_REACH_MAX roles transitively, and is a 400 with one more', async () => {

@@ -4,7 +4,6 @@ import type { Action } from '#entities/action.ts'
 import type { DerivationRead, ResourceRole, TenantRole } from '#entities/role.ts'
 import { inherited, newPage, shelfOf } from '../../support/calls/pages.ts'
 import {
-  type Answer,
   type Envelope,
   fresh,
   type Problem,
@@ -19,10 +18,6 @@ import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION } from '../../
 const verdict = await sharedService()
 const ROLES = `${SCHEMA}/roles`
 
-function keysOf(answer: Answer<readonly { readonly key: string }[]>): string[] {
-  return answer.body.map(({ key }) => key)
-}
-
 function addParent(role: string, parent: string) {
   return verdict.send<TenantRole>('PUT', `${role}/parents/${parent}`)
 }
@@ -35,8 +30,8 @@ describe('resource roles', () => {
   test('are always listed as an array, and are read by key or id', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/roles`
-    expect(keysOf(await verdict.get(`${path}?page=1&per_page=100`))).toEqual(['viewer', 'editor'])
-    expect(keysOf(await verdict.get(`${path}?include_total_count=true`))).toEqual(['viewer', 'editor'])
+    expect(await verdict.keysIn(`${path}?page=1&per_page=100`)).toEqual(['viewer', 'editor'])
+    expect(await verdict.keysIn(`${path}?include_total_count=true`)).toEqual(['viewer', 'editor'])
     const { body: viewer } = await verdict.get<ResourceRole>(`${path}/viewer`)
     expect((await verdict.get(`${path}/${viewer.id}`)).body).toEqual(viewer)
   })
@@ -140,8 +135,8 @@ describe('tenant roles', () => {
     const service = await startedService()
     const keys = ['auditor', 'admin', 'Auditor-General']
     for (const key of keys) await service.tenantRole(key, [])
-    expect(keysOf(await service.get(`${ROLES}?include_total_count=false`))).toEqual(keys)
-    expect(keysOf(await service.get(`${ROLES}?search=audit`))).toEqual(['auditor', 'Auditor-General'])
+    expect(await service.keysIn(`${ROLES}?include_total_count=false`)).toEqual(keys)
+    expect(await service.keysIn(`${ROLES}?search=audit`)).toEqual(['auditor', 'Auditor-General'])
     const { body } = await service.get<Envelope<TenantRole>>(
       `${ROLES}?include_total_count=true&per_page=2&page=2`,
     )

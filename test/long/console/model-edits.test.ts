@@ -26,11 +26,7 @@ interface Described {
   readonly attributes: object | null
 }
 
-async function read<Thing = Described>(path: string): Promise<Thing> {
-  const { status, body } = await verdict.get<Thing>(path)
-  expect(status, path).toBe(200)
-  return body
-}
+const read = <Thing = Described>(path: string) => verdict.done<Thing>('GET', path)
 
 /** Opens a dialog, and waits until it has the focus. */
 function openDialog(page: Page, name: string | RegExp): Promise<void> {

@@ -21,10 +21,9 @@ let large: Promise<string> | null = null
 function keyOfLarge(): Promise<string> {
   large ??= (async () => {
     const key = await neighbourOf(verdict, 'large')
-    await createTypes(hundredTypes(), async body => {
-      const { status } = await verdict.send('POST', '/v2/schema/default/large/resources', { key, body })
-      expect(status).toBe(200)
-    })
+    await createTypes(hundredTypes(), body =>
+      verdict.done('POST', '/v2/schema/default/large/resources', body, key),
+    )
     return key
   })()
   return large

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await verdict.grant('company', 'viewer', 'folder:specs')
   await verdict.join('platform', 'carl')
   await verdict.assign('anna', 'editor', 'folder:specs')
-  await made('role_assignments', {
+  await verdict.done('POST', `${FACTS}/role_assignments`, {
     user: 'bert',
     role: 'viewer',
     resource_instance: 'folder:specs',
@@ -72,13 +72,12 @@ beforeAll(async () => {
     resource_id: 'document',
     conditions: { allOf: [{ 'resource.state': { equals: 'draft' } }] },
   })
-  await made('set_rules', { user_set: 'signers', permission: 'document:sign', resource_set: 'drafts' })
+  await verdict.done('POST', `${FACTS}/set_rules`, {
+    user_set: 'signers',
+    permission: 'document:sign',
+    resource_set: 'drafts',
+  })
 })
-
-async function made(what: string, body: object): Promise<void> {
-  const answer = await verdict.post(`${FACTS}/${what}`, body)
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-}
 
 /** Path of the page for a check. */
 function asked(

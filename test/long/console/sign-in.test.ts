@@ -52,14 +52,11 @@ test('a key is stored only in its tab, is not in an address, and is removed by t
 })
 
 test('revoking a key ends its session and shows the reason', async () => {
-  const made = await verdict.send<{ id: string; secret: string }>('POST', '/v2/api-key', {
-    body: { project_id: 'default', environment_id: 'default', name: 'temporary' },
-    key: ADMIN_KEY,
-  })
-  expect(made.status).toBe(200)
-  const page = await open({ key: made.body.secret, refusals: [401] })
+  const scope = { project_id: 'default', environment_id: 'default', name: 'temporary' }
+  const made = await verdict.done<{ id: string; secret: string }>('POST', '/v2/api-key', scope, ADMIN_KEY)
+  const page = await open({ key: made.secret, refusals: [401] })
   await page.getByRole('navigation').waitFor()
-  await verdict.send('DELETE', `/v2/api-key/${made.body.id}`, { key: ADMIN_KEY })
+  await verdict.send('DELETE', `/v2/api-key/${made.id}`, { key: ADMIN_KEY })
   // The session can already have ended with the change stream; then the page has no links.
   await page.evaluate(`location.hash = location.hash.replace('questions', 'groups')`)
 

@@ -47,8 +47,7 @@ test('an environment that one node creates or deletes is also created or deleted
   const before = copied(other)
   const key = await neighbourOf(one, 'staging')
   await until(200, () => statusOf(other, STAGING_USERS, key))
-  const made = await other.send('POST', STAGING_USERS, { key, body: { key: 'alice' } })
-  expect(made.status).toBe(200)
+  await other.done('POST', STAGING_USERS, { key: 'alice' }, key)
   await until(200, () => statusOf(one, `${STAGING_USERS}/alice`, key))
 
   expect((await one.admin('DELETE', STAGING)).status).toBe(204)

@@ -6,6 +6,7 @@ import { cuttableStore, freshness, readiness, until } from '../../support/nodes.
 import { Scrape } from '#testing/requests/metrics.ts'
 import { sharedRedis } from '../../support/processes/redis-server.ts'
 import {
+  ADMIN_KEY,
   type Client,
   FACTS,
   question,
@@ -125,7 +126,6 @@ async function revokeFromAlice(client: Client): Promise<void> {
 async function environmentWithKey(client: Client, name: string) {
   const { body } = await client.admin<{ id: string }>('POST', ENVS, { key: name, name })
   const scope = { project_id: 'default', environment_id: body.id }
-  const made = await client.admin<{ id: string; secret: string }>('POST', '/v2/api-key', scope)
-  expect(made.status, JSON.stringify(made.body)).toBe(200)
-  return { id: body.id, keyId: made.body.id, key: made.body.secret }
+  const made = await client.done<{ id: string; secret: string }>('POST', '/v2/api-key', scope, ADMIN_KEY)
+  return { id: body.id, keyId: made.id, key: made.secret }
 }

@@ -3,7 +3,6 @@ import { expect } from 'vitest'
 import {
   type Answer,
   type Client,
-  type Envelope,
   FACTS,
   fresh,
   grantBody,
@@ -29,11 +28,8 @@ interface Ended {
 
 /** Expiration times in a list, with null for a grant that does not expire. */
 export async function endsIn(verdict: Client, path: string): Promise<(string | null)[]> {
-  const { status, body } = await verdict.get<Ended[] | Envelope<Ended>>(path)
-  expect(status, path).toBe(200)
-  return ('data' in body ? body.data : body).map(granted =>
-    'expires_at' in granted ? granted.expires_at! : null,
-  )
+  const granted = await verdict.itemsIn<Ended>(path)
+  return granted.map(each => ('expires_at' in each ? each.expires_at! : null))
 }
 
 /** A grant of one kind between entities that only this grant uses. At first, the grant does not exist. */
