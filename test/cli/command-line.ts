@@ -1,16 +1,15 @@
 /** Runs the command line: in this process with separate streams, or in a shell. */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { afterAll } from 'vitest'
 import { runCommandLine } from '../../src/cli/command-line/command-line.ts'
 import type { ExitCode } from '../../src/cli/session/exit-codes.ts'
 import { API_KEY } from '#testing/processes/running-service.ts'
 import { HANG_MS } from '../support/hang.ts'
+import { sharedDirectory } from '../support/processes/temporary-directories.ts'
 
 export interface CommandResult {
   readonly code: ExitCode
@@ -63,8 +62,7 @@ export async function shellCommand(
 
 /** A directory for the files of a test file, and a function that writes files there. */
 export function commandFiles() {
-  const directory = mkdtempSync(join(tmpdir(), 'verdict-cli-'))
-  afterAll(() => rmSync(directory, { recursive: true }))
+  const directory = sharedDirectory()
   const pathOf = (name: string): string => join(directory, name)
   const written = (content: string | Buffer, name = 'model.yaml'): string => {
     writeFileSync(pathOf(name), content)

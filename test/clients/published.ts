@@ -1,11 +1,11 @@
 /** Helpers that run programs in other languages and compare outcomes with docs/compatibility.md. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
+import { ownDirectory } from '../support/processes/temporary-directories.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The header of the table of clients in docs/compatibility.md. */
@@ -62,8 +62,7 @@ export function keptFolder(name: string): string {
 
 /** A folder that is removed after the current test. */
 export function ownFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'verdict-clients-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = ownDirectory()
   return folder
 }
 

@@ -169,8 +169,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
 
 describe('the shared index', () => {
   const folders = Array.from({ length: 400 }, (_, n) => `folder:${n}`)
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     ...library,
     user('busy'),
     ...folders.flatMap(name => [instance(name), assign('busy', 'guest', name)]),

@@ -240,8 +240,7 @@ test('matching hostile URLs of encoded slashes terminates, and URLs that exceed 
       `t${index}`,
     ),
   )
-  const engine = new SharedEngine()
-  engine.apply([config(rules)])
+  const engine = SharedEngine.with([config(rules)])
   const asked = (url: string) => engine.mapped('get', `https://a.org${url}`)?.type ?? null
   expect(asked(`/${Array(10).fill('a').join('/')}`)).toBe('t0')
   expect(asked(`/${Array(2_000).fill('a').join('%2F')}`)).toBeNull()

@@ -1,8 +1,5 @@
 /** Random requests from the OpenAPI description: responses match it, and the service decides correctly. */
-import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { EVENTS_TYPE } from '#entities/change-event.ts'
@@ -14,6 +11,7 @@ import { FuzzedService, LASTING } from '../support/fuzz/fuzzed-service.ts'
 import { KnownNames } from '../support/fuzz/known-names.ts'
 import { collectNames } from '../support/fuzz/collected-names.ts'
 import { howToRepeat, runsOf, seed } from './seeded.ts'
+import { sharedDirectory } from '../support/processes/temporary-directories.ts'
 
 const times = Number(process.env['VERDICT_RUNS'] ?? 1)
 /** Number of requests after which deleted entities are created again, so that later requests find them. */
@@ -52,8 +50,7 @@ const SAID_IN_WORDS = [
 
 async function storeUrl(): Promise<string> {
   if (times === 1) return 'memory:'
-  const directory = mkdtempSync(join(tmpdir(), 'verdict-description-'))
-  afterAll(() => rmSync(directory, { recursive: true, force: true }))
+  const directory = sharedDirectory()
   return `lmdb:${directory}`
 }
 

@@ -89,8 +89,7 @@ describe.each(scenarios)('$name', ({ name, file }) => {
   })
 
   test('is decided as expected by the shared index', async () => {
-    const engine = new SharedEngine()
-    engine.apply(stored.get(name)!)
+    const engine = SharedEngine.with(stored.get(name)!)
     expect(await differences(tests, answersOfEngine(engine))).toEqual([])
   })
 

@@ -1,19 +1,9 @@
 /** Index snapshots of the last shutdown. A start uses a snapshot only if it matches the store. */
 import { randomUUID } from 'node:crypto'
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 import { createLog } from '#telemetry/log.ts'
@@ -25,9 +15,10 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { sharedDirectory } from '../support/processes/temporary-directories.ts'
 
 const FILE = 'index.snapshot'
-const prepared = mkdtempSync(join(tmpdir(), 'verdict-kept-'))
+const prepared = sharedDirectory()
 
 /** With this number of users, a shutdown writes a snapshot. */
 const MANY_USERS = Array.from({ length: 10_000 }, (_, index) => ({ key: `user-${index}` }))
@@ -84,8 +75,6 @@ beforeAll(async () => {
   await arrange(client)
   await client.close()
 })
-
-afterAll(() => rmSync(prepared, { recursive: true, force: true }))
 
 test('a start uses the index snapshot of the last shutdown, and changes apply as before', async () => {
   const directory = preparedStore()

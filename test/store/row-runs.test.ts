@@ -1,9 +1,8 @@
 /** Sorted runs of the rows of a first load. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { LogEntry, Row } from '#store/ledger.ts'
 import { withChanges } from '#store/redis/copy/scanned-rows.ts'
 import { decodeRow } from '#store/keyspace/row-codec.ts'
@@ -11,9 +10,9 @@ import { RowRuns, type StoredRow } from '#store/bulk-load/row-runs.ts'
 import { seed } from '../properties/seeded.ts'
 import { runsOf } from '../support/random-runs.ts'
 import type { ReadableRow } from './toy-rows.ts'
+import { sharedDirectory } from '../support/processes/temporary-directories.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-runs-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const directory = sharedDirectory()
 const scanDirectory = join(directory, 'scan')
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

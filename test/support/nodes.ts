@@ -8,7 +8,7 @@ import {
 import { CuttingProxy } from './processes/cutting-proxy.ts'
 import { pause } from '#testing/processes/pause.ts'
 import type { RedisUnderTest } from '#testing/processes/redis-process.ts'
-import { sharedDirectory } from './processes/shared-directory.ts'
+import { sharedDirectory } from './processes/temporary-directories.ts'
 
 type Settings = NonNullable<Parameters<typeof startedService>[0]>
 

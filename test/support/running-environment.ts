@@ -72,8 +72,7 @@ export class RunningEnvironment {
     this.#environment = environment
     this.#replica = new Replica(scope.environmentId, environment, {
       load: async (_id, changes) => {
-        const engine = new SharedEngine()
-        engine.apply(changes)
+        const engine = SharedEngine.with(changes)
         this.#engine = engine
       },
       publish: async () => {},
@@ -190,8 +189,7 @@ export class RunningEnvironment {
 
   /** A new engine with only the stored state. */
   freshEngine(): SharedEngine {
-    const engine = new SharedEngine()
-    engine.apply(loadChanges(this.#environment.view))
+    const engine = SharedEngine.with(loadChanges(this.#environment.view))
     return engine
   }
 

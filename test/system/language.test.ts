@@ -11,7 +11,7 @@ import { languageFiles } from '../../packaging/language/files.ts'
 import { readMarkdown } from '../../packaging/language/markdown.ts'
 import type { FileText, PassageKind } from '../../packaging/language/passages.ts'
 import { RULES } from '../../packaging/language/rules.ts'
-import { sharedDirectory } from '../support/processes/shared-directory.ts'
+import { sharedDirectory } from '../support/processes/temporary-directories.ts'
 
 /** For each rule: a text with a finding for each pattern, and clean texts with similar wording. */
 const SAMPLES: Readonly<Record<string, [violating: string[], clean: string[], kind?: PassageKind]>> = {

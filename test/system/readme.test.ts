@@ -1,13 +1,13 @@
 /** Runs the commands of the README and its following documents in a clean copy, and compares their output. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { settings } from '../../src/config/settings.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { sharedDirectory } from '../support/processes/temporary-directories.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readme = textOf('README.md')
@@ -15,9 +15,7 @@ const gettingStarted = textOf('docs/getting-started.md')
 const modelFiles = textOf('docs/model-files.md')
 /** Example program for users of the commercial service. */
 const compatibility = textOf('docs/compatibility.md')
-const copy = mkdtempSync(join(tmpdir(), 'verdict-readme-'))
-
-afterAll(() => rmSync(copy, { recursive: true, force: true }))
+const copy = sharedDirectory()
 
 interface CodeBlock {
   readonly language: string

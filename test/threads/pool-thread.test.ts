@@ -23,8 +23,7 @@ const readers = new EngineReaders(
 
 /** Attaches an index to which no other references exist, and runs a search on it. */
 async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayBuffer>> {
-  const engine = new SharedEngine()
-  engine.apply([resourceType('document', 'read')])
+  const engine = SharedEngine.with([resourceType('document', 'read')])
   const { handle } = engine.writer
   readers.attach(environmentId, {
     index: handle,

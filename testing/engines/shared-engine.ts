@@ -39,6 +39,13 @@ export class SharedEngine
 {
   writer: SharedIndexWriter
 
+  /** Creates an engine with these facts. */
+  static with(facts: Iterable<Change>): SharedEngine {
+    const engine = new SharedEngine()
+    engine.apply(facts)
+    return engine
+  }
+
   constructor({ secrets = SECRETS, lockEveryRead = false, ...rest }: SharedEngineOptions = {}) {
     super()
     this.writer = new SharedIndexWriter({ threadId: 1, secrets, ...rest })

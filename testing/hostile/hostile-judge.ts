@@ -76,8 +76,7 @@ export class HostileJudge {
 
   constructor() {
     this.#oracle.apply(WORLD)
-    const engine = new SharedEngine()
-    engine.apply(WORLD)
+    const engine = SharedEngine.with(WORLD)
     const limits = { entriesMax: 100_000, bytesMax: Infinity }
     const listed = (work: Resumable<Uint8Array>): unknown =>
       JSON.parse(Buffer.from(runAtOnce(work)).toString())

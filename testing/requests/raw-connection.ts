@@ -47,6 +47,12 @@ export class RawConnection {
     return new Promise(resolve => this.#socket.write(bytes, () => resolve()))
   }
 
+  /** Sends a request and returns the next response. */
+  async ask(text: string | Buffer): Promise<RawAnswer | null> {
+    await this.send(text)
+    return this.answer()
+  }
+
   pause(): void {
     this.#socket.pause()
   }

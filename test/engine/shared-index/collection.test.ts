@@ -139,8 +139,12 @@ test('the lock of a dead thread is taken over, and the index remains usable', ()
 })
 
 test('an instance does not keep references to deleted users', () => {
-  const engine = new SharedEngine()
-  engine.apply([...schema, instance('folder:f'), user('alice'), assign('alice', 'viewer', 'folder:f')])
+  const engine = SharedEngine.with([
+    ...schema,
+    instance('folder:f'),
+    user('alice'),
+    assign('alice', 'viewer', 'folder:f'),
+  ])
   engine.apply([
     user('bob'),
     assign('bob', 'viewer', 'folder:f'),

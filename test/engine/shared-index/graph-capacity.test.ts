@@ -195,8 +195,7 @@ describe('checks whose closure does not fit', () => {
     changes: readonly Change[],
     keys: readonly string[],
   ): void {
-    const judge = new SharedEngine()
-    judge.apply(changes)
+    const judge = SharedEngine.with(changes)
     const questions = keys.flatMap(key =>
       ['alice', 'bob'].flatMap(name =>
         levels.map(action => ({ user: name, action, type: 'document', key, tenant: null })),

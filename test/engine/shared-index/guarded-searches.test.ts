@@ -41,8 +41,7 @@ function grantsOf(engine: SharedEngine, type: string, key: string): string[] {
 }
 
 test('searches are correct for an object that thousands of groups share, with a guard on their derivation', () => {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     ...groups,
     resourceType('hub', 'read'),
     relation('hub', 'of', 'group'),
@@ -68,8 +67,7 @@ test('searches are correct for an object that thousands of groups share, with a 
 })
 
 test('searches are correct for thousands of folders that each exclude a user', () => {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     ...groups,
     resourceType('folder'),
     relation('folder', 'of', 'group'),

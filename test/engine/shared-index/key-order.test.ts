@@ -25,8 +25,7 @@ test.each(Object.entries(FAMILIES))(
   'five thousand keys %s are listed in order for any page size',
   (_, keyOf) => {
     const keys = [...new Set(Array.from({ length: 5_000 }, (__, n) => keyOf(n)))]
-    const engine = new SharedEngine()
-    engine.apply([
+    const engine = SharedEngine.with([
       tenant('default'),
       user('alice'),
       resourceType('document', 'read'),

@@ -12,8 +12,7 @@ const commit: readonly Change[] = keys.flatMap(key => [
 ])
 
 test('a large commit is invisible before its last step, whatever else the thread does between steps', () => {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     tenant('default'),
     user('alice'),
     resourceType('doc', 'read'),

@@ -10,8 +10,7 @@ test.each(LENGTHS)(
   'in a batch, only users with a role on one of %i folders above a document can open it',
   length => {
     const levels = Array.from({ length }, (_, level) => level)
-    const engine = new SharedEngine()
-    engine.apply([
+    const engine = SharedEngine.with([
       ...FOLDERS,
       user('stranger'),
       instance('folder:aside'),

@@ -60,8 +60,7 @@ function compiledBy(engine: SharedEngine, ...changes: readonly Change[]): number
 }
 
 describe('a schema with 2,000 roles, and with 1,000 actions on each of three types', () => {
-  const engine = new SharedEngine()
-  engine.apply(WIDE)
+  const engine = SharedEngine.with(WIDE)
   const may = (action: string, type = 'b') =>
     engine.evaluate({ user: 'alice', action, type, key: null, tenant: null })
   engine.apply([assignInTenant('alice', 'role-7', 'default')])
@@ -94,8 +93,10 @@ describe('a schema with 2,000 roles, and with 1,000 actions on each of three typ
   })
 
   test('gives every role exactly its permissions', () => {
-    const fresh = new SharedEngine()
-    fresh.apply([tenant('default'), ...['a', 'b'].map(type => resourceType(type, ...ACTIONS))])
+    const fresh = SharedEngine.with([
+      tenant('default'),
+      ...['a', 'b'].map(type => resourceType(type, ...ACTIONS)),
+    ])
     const roles = WIDE.flatMap(change => (change.kind === 'role-put' ? [change] : []))
     // Several commits are necessary for roles to be compiled next to existing roles.
     for (let from = 0; from < roles.length; from += 100) fresh.apply(roles.slice(from, from + 100))
@@ -240,8 +241,7 @@ describe('a schema change in steps', () => {
   const more = tenantRolePut('role-7', on('b', 'action-7', 'action-3'), ['base'])
   const removal: Change = { kind: 'role-removed', type: 'd', role: 'holder' }
   const started = () => {
-    const engine = new SharedEngine()
-    engine.apply([
+    const engine = SharedEngine.with([
       ...WIDE,
       resourceType('d', 'read'),
       role('d', 'holder', { can: ['read'] }),

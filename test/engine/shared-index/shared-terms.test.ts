@@ -31,8 +31,7 @@ test('a query with the terms of the previous one is decided by the current schem
 })
 
 test('queries that differ only in their action or type are distinguished', () => {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     tenant('default'),
     user('alice'),
     resourceType('document', 'read', 'write'),
@@ -47,8 +46,7 @@ test('queries that differ only in their action or type are distinguished', () =>
 })
 
 test('alternating terms in a bulk check are distinguished by action and type, declared or not', () => {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     tenant('default'),
     user('alice'),
     resourceType('document', 'read', 'write'),

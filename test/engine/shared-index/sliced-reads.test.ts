@@ -28,8 +28,7 @@ const COUNT = 2_000
 const LONG = 10_000
 
 function newEngine(count = COUNT): SharedEngine {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     tenant('default'),
     user('alice'),
     user('bob'),
@@ -154,8 +153,7 @@ test('other queries between two slices do not affect the list or each other', ()
 test('the roles held on an instance are found by one walk, regardless of the number of roles of its type', () => {
   const roles = Array.from({ length: 300 }, (_, n) => `role-${n}`)
   const folders = Array.from({ length: 1_000 }, (_, n) => `folder:${n}`)
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     tenant('default'),
     user('alice'),
     resourceType('folder', 'read'),
@@ -213,8 +211,7 @@ test('an explanation walks in slices if there is no space for closures', () => {
 test('lists and searches that find too many roles are rejected before the roles are stored', () => {
   const roles = Array.from({ length: 1_000 }, (_, n) => `role-${n}`)
   const papers = Array.from({ length: 8_400 }, (_, n) => `paper:${n}`)
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     tenant('default'),
     user('alice'),
     resourceType('folder', 'read'),

@@ -1,9 +1,7 @@
 /** Export and import over HTTP: an import is atomic, and a round trip changes no data and no decision. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { HANG_MS } from '../../support/hang.ts'
 import {
   ADMIN_KEY,
@@ -16,9 +14,9 @@ import {
   storeDirectory,
 } from '#testing/processes/running-service.ts'
 import { content, contentOf, importInto, type Line } from '../../support/content.ts'
+import { sharedDirectory } from '../../support/processes/temporary-directories.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-content-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
+const directory = sharedDirectory()
 
 const exportOf = (environment: string) => `/v2/projects/default/envs/${environment}/export`
 

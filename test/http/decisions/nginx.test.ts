@@ -112,8 +112,7 @@ test('the HTTP library removes non-ASCII characters at the ends of a header, so 
     const connection = await RawConnection.open(Number(new URL(verdict.address).port))
     const headers = Object.entries({ ...CHECK, 'permit-user-key': user }).map(each => each.join(': '))
     const head = [`GET ${PATH} HTTP/1.1`, 'host: h', `authorization: Bearer ${API_KEY}`, ...headers, '', '']
-    await connection.send(Buffer.from(head.join('\r\n'), 'utf8'))
-    const byHeader = (await connection.answer())?.status
+    const byHeader = (await connection.ask(Buffer.from(head.join('\r\n'), 'utf8')))?.status
     connection.destroy()
     return [byHeader, await verdict.allows(user, 'read', 'document', 'acme')]
   }

@@ -5,8 +5,7 @@
 import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
@@ -22,6 +21,7 @@ import { WORKER_URLS } from '../../../src/composition/process/worker-urls.ts'
 import { decisionParts } from '../../../src/composition/wiring/thread-routes.ts'
 import { documentReaders } from '../../support/documents/document-readers.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
+import { ownDirectory } from '../../support/processes/temporary-directories.ts'
 
 const readers = documentReaders('e')
 
@@ -133,8 +133,7 @@ async function connected(port: number): Promise<RawConnection> {
 
 async function ask(port: number, key: Key, body: string): Promise<number | undefined> {
   const connection = await connected(port)
-  await connection.send(request(key, body))
-  return (await connection.answer())?.status
+  return (await connection.ask(request(key, body)))?.status
 }
 
 test.each([
@@ -151,8 +150,7 @@ test.each([
     // The server, which runs in this thread, identified the key and checked its rate.
     while (counts.rates === 0) await new Promise(resolve => setImmediate(resolve))
     revoke()
-    await connection.send(text.slice(-1))
-    expect((await connection.answer())?.status).toBe(401)
+    expect((await connection.ask(text.slice(-1)))?.status).toBe(401)
     expect(counts).toEqual({ decisions: 0, calls: 0, rates: 1 })
   },
 )
@@ -195,8 +193,7 @@ test('decisions are not returned, counted or logged if the key is revoked while 
 })
 
 test('a body is not read if its key is revoked while the request waits for a thread that fails to start', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'body-thread-'))
-  onTestFinished(() => rm(directory, { recursive: true }))
+  const directory = ownDirectory()
   const file = join(directory, 'entry.mjs')
   await writeFile(file, "throw new Error('not today')")
   let revoke = () => {}

@@ -37,8 +37,7 @@ describe('a successful response', () => {
     await connection.send(requestText('DELETE /v2/things/bulk', [AUTHORIZATION]))
     const { status, headers } = (await connection.answer())!
     expect([status, headers.has('content-length'), headers.has('content-type')]).toEqual([204, false, false])
-    await connection.send(requestText('GET /healthy'))
-    expect((await connection.answer())?.status).toBe(200)
+    expect((await connection.ask(requestText('GET /healthy')))?.status).toBe(200)
     connection.destroy()
   })
 })
@@ -85,8 +84,7 @@ describe('the header X-Request-ID', () => {
   test('has the same position among the headers, whether the client sent it or the server generated it', async () => {
     const connection = await RawConnection.open(edge.port)
     const ask = async (headers: readonly string[]) => {
-      await connection.send(postText('/allowed', allowedBody(), [AUTHORIZATION, ...headers]))
-      return (await connection.answer())!
+      return (await connection.ask(postText('/allowed', allowedBody(), [AUTHORIZATION, ...headers])))!
     }
     const sent = await ask(['X-Request-ID: r-1'])
     const { status, headers, body } = await ask([])

@@ -46,16 +46,14 @@ describe('the limit of body bytes', () => {
   test('rejects a body with one more byte, and keeps the connection open', async () => {
     const connection = await RawConnection.open(edge.port)
     const body = allowedBody(BODY_BYTES_MAX + 1)
-    await connection.send(allowedText([`Content-Length: ${body.length}`], body))
-    const answer = await connection.answer()
+    const answer = await connection.ask(allowedText([`Content-Length: ${body.length}`], body))
     expect([answer?.status, answer?.headers.get('connection')]).toEqual([413, undefined])
     expect(JSON.parse(answer!.body)).toEqual({
       code: 413,
       message: `a body can have at most ${BODY_BYTES_MAX} bytes`,
     })
     const next = allowedBody(200)
-    await connection.send(allowedText([`Content-Length: ${next.length}`], next))
-    expect((await connection.answer())?.status).toBe(200)
+    expect((await connection.ask(allowedText([`Content-Length: ${next.length}`], next)))?.status).toBe(200)
     connection.destroy()
   })
 
@@ -63,8 +61,7 @@ describe('the limit of body bytes', () => {
     for (const path of ['/allowed', '/access/v1/evaluation', '/v2/things']) {
       const connection = await RawConnection.open(edge.port)
       const headers = [AUTHORIZATION, 'Content-Type: application/json', 'Content-Length: 999999999']
-      await connection.send(requestText(`POST ${path}`, headers))
-      expect((await connection.answer())?.status).toBe(413)
+      expect((await connection.ask(requestText(`POST ${path}`, headers)))?.status).toBe(413)
       await connection.closed
     }
   })
@@ -74,8 +71,7 @@ describe('the limit of body bytes', () => {
     await connection.send(allowedText(['Transfer-Encoding: chunked'], ''))
     const piece = chunk('x'.repeat(BODY_BYTES_MAX))
     for (let index = 0; index < 4; index += 1) await connection.send(piece)
-    await connection.send(chunk('x'))
-    expect((await connection.answer())?.status).toBe(413)
+    expect((await connection.ask(chunk('x')))?.status).toBe(413)
     await connection.closed
   })
 
@@ -89,8 +85,7 @@ describe('the limit of body bytes', () => {
       await connection.send(allowedText(['Transfer-Encoding: chunked'], ''))
       for (let at = 0; at < body.length; at += 50_000)
         await connection.send(chunk(body.slice(at, at + 50_000)))
-      await connection.send(LAST_CHUNK)
-      expect((await connection.answer())?.status).toBe(status)
+      expect((await connection.ask(LAST_CHUNK))?.status).toBe(status)
       connection.destroy()
     }
   })
@@ -102,8 +97,7 @@ describe('the pieces of a body', () => {
     for (const cut of [0, 1, 20, body.length - 1]) {
       const connection = await RawConnection.open(edge.port)
       await connection.send(allowedText([`Content-Length: ${body.length}`], body.slice(0, cut)))
-      await connection.send(body.slice(cut))
-      const answer = await connection.answer()
+      const answer = await connection.ask(body.slice(cut))
       expect([answer?.status, answer?.body]).toEqual([200, `{"user":"alice","bytes":${body.length}}`])
       connection.destroy()
     }
@@ -112,10 +106,8 @@ describe('the pieces of a body', () => {
   test('are discarded if the request is rejected, and the connection stays open', async () => {
     const connection = await RawConnection.open(edge.port)
     await connection.send(requestText('POST /nowhere', ['Content-Length: 10'], 'abcde'))
-    await connection.send('fghij')
-    expect((await connection.answer())?.status).toBe(404)
-    await connection.send(requestText('GET /healthy'))
-    expect((await connection.answer())?.status).toBe(200)
+    expect((await connection.ask('fghij'))?.status).toBe(404)
+    expect((await connection.ask(requestText('GET /healthy')))?.status).toBe(200)
     connection.destroy()
   })
 })
@@ -136,10 +128,8 @@ describe('an announced body without bytes', () => {
         const connection = await RawConnection.open(edge.port)
         await connection.send(text.slice(0, cut))
         await edgeHasRead()
-        await connection.send(text.slice(cut))
-        expect([line, cut, (await connection.answer())?.status]).toEqual([line, cut, status])
-        await connection.send(requestText('GET /healthy'))
-        expect((await connection.answer())?.status).toBe(200)
+        expect([line, cut, (await connection.ask(text.slice(cut)))?.status]).toEqual([line, cut, status])
+        expect((await connection.ask(requestText('GET /healthy')))?.status).toBe(200)
         connection.destroy()
       }
     }
@@ -164,8 +154,7 @@ describe('an announced body without bytes', () => {
       const connection = await RawConnection.open(edge.port)
       await connection.send(text.slice(0, cut))
       await edgeHasRead()
-      await connection.send(text.slice(cut))
-      expect((await connection.answer())?.status).toBe(204)
+      expect((await connection.ask(text.slice(cut)))?.status).toBe(204)
       connection.destroy()
     }
   })
@@ -206,8 +195,7 @@ test('the time limit of a body that a handler reads in pieces counts only while 
   await heldUp.send(requestText('POST /pieces', [length], 'x'.repeat(MORE_THAN_IS_QUEUED)))
   await latch.entered
   // This body starts later and is rejected, so the time limit of the first one has also passed.
-  await late.send(allowedText(['Content-Length: 100'], '{'))
-  expect((await late.answer())?.status).toBe(408)
+  expect((await late.ask(allowedText(['Content-Length: 100'], '{')))?.status).toBe(408)
   await heldUp.send('xx')
   latch.release()
   expect((await heldUp.answer())?.body).toBe(JSON.stringify({ bytes: MORE_THAN_IS_QUEUED + 2 }))
@@ -279,8 +267,7 @@ describe('ambiguous framing of a body', () => {
   test('with a length and chunks, or an invalid length, is rejected by the HTTP library', async () => {
     for (const headers of [['Content-Length: 5', 'Transfer-Encoding: chunked'], ['Content-Length: 5, 5']]) {
       const connection = await RawConnection.open(edge.port)
-      await connection.send(allowedText(headers, 'abcde'))
-      expect((await connection.answer())?.status).toBe(400)
+      expect((await connection.ask(allowedText(headers, 'abcde')))?.status).toBe(400)
       await connection.closed
     }
   })

@@ -69,8 +69,7 @@ describe('a connection with a chunked body', () => {
     async (_, line, body, status) => {
       for (const headers of [[], ['Connection: close']]) {
         const connection = await RawConnection.open(edge.port)
-        await connection.send(request(line, body, headers))
-        const answer = await connection.answer()
+        const answer = await connection.ask(request(line, body, headers))
         expect(answer?.status).toBe(status)
         expect(answer!.headerNames.filter(name => name === 'connection')).toHaveLength(1)
         expect(answer!.headers.get('connection')).toBe('close')
@@ -115,8 +114,7 @@ describe('a connection with a chunked body', () => {
     await next.send(SMUGGLED)
     await next.closed
     const after = await RawConnection.open(edge.port)
-    await after.send(request('POST /allowed', body))
-    expect((await after.answer())?.status).toBe(200)
+    expect((await after.ask(request('POST /allowed', body)))?.status).toBe(200)
     await after.send(SMUGGLED)
     await after.closed
     expect(await after.answer()).toBeNull()
@@ -202,8 +200,7 @@ test('a chunked body far over the limit whose last chunk is in the same packet g
   const half = 'x'.repeat(3 * bodyBytesMax)
   for (const body of [chunk(beyond), chunk(half) + chunk(half), chunk(half) + chunk(half) + chunk('x')]) {
     const connection = await RawConnection.open(narrow.port)
-    await connection.send(request('POST /allowed', body + LAST_CHUNK))
-    expect((await connection.answer())?.status).toBe(413)
+    expect((await connection.ask(request('POST /allowed', body + LAST_CHUNK)))?.status).toBe(413)
     await connection.closed
     // A former defect terminated the process in the next event-loop iteration.
     expect((await fetch(`${narrow.origin}/healthy`)).status).toBe(200)

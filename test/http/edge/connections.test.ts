@@ -97,8 +97,7 @@ test('a keep-alive client does not reuse a connection after `Connection: close`'
 test('methods are case-sensitive, and unknown methods are rejected with 405', async () => {
   connection = await RawConnection.open(edge.port)
   for (const method of ['get', 'Get', 'FROB', 'TRACE']) {
-    await connection.send(requestText(`${method} /healthy`))
-    expect((await connection.answer())?.status).toBe(405)
+    expect((await connection.ask(requestText(`${method} /healthy`)))?.status).toBe(405)
   }
 })
 
@@ -108,14 +107,12 @@ test('a client that sends `Expect: 100-continue` gets 100 before it sends its bo
   const headers = [AUTHORIZATION, `Content-Length: ${body.length}`]
   await connection.send(requestText('POST /allowed', [...headers, 'Expect: 100-continue']))
   expect((await connection.answer())?.status).toBe(100)
-  await connection.send(body)
-  expect((await connection.answer())?.status).toBe(200)
+  expect((await connection.ask(body))?.status).toBe(200)
 })
 
 test('a path with invalid UTF-8 is rejected with 422', async () => {
   connection = await RawConnection.open(edge.port)
-  await connection.send(requestText('GET /v2/things/\xff', [AUTHORIZATION]))
-  expect((await connection.answer())?.status).toBe(422)
+  expect((await connection.ask(requestText('GET /v2/things/\xff', [AUTHORIZATION])))?.status).toBe(422)
   await connection.send(requestText('GET /v2/things/\xc3\xbc', [AUTHORIZATION]))
   expect(JSON.parse((await connection.answer())!.body)).toEqual({ thing: 'ü' })
 })
@@ -142,8 +139,7 @@ test('a long response to a slow reader is complete and does not block other requ
   connection.resume()
   const answer = await connection.answer()
   expect(answer?.body === `"${'ü'.repeat(4_000_000)}"`).toBe(true)
-  await connection.send(requestText('GET /healthy'))
-  expect((await connection.answer())?.status).toBe(200)
+  expect((await connection.ask(requestText('GET /healthy')))?.status).toBe(200)
 })
 
 test('the HTTP library closes a connection that sends other bytes than HTTP', async () => {

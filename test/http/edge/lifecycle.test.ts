@@ -69,16 +69,14 @@ test('a connection opened before the port was closed is served, even if its requ
   const connection = await RawConnection.open(port)
   await server.stopListening()
   const closing = server.close()
-  await connection.send(requestText('GET /healthy'))
-  expect((await connection.answer())?.status).toBe(200)
+  expect((await connection.ask(requestText('GET /healthy')))?.status).toBe(200)
   await closing
 })
 
 test('closing completes in-flight requests, accepts no new requests, and closes idle connections', async () => {
   const { server, port, origin, latch } = await startEdge()
   const idle = await RawConnection.open(port)
-  await idle.send(requestText('GET /healthy'))
-  expect((await idle.answer())?.status).toBe(200)
+  expect((await idle.ask(requestText('GET /healthy')))?.status).toBe(200)
   const waiting = await RawConnection.open(port)
   await waiting.send(requestText('GET /latch'))
   await latch.entered
@@ -124,8 +122,7 @@ test('a defect can close the server immediately, and its response is still sent'
     void edge.server.close()
     return 0
   }
-  await connection.send(requestText('POST /failures/invariant'))
-  expect((await connection.answer())?.status).toBe(500)
+  expect((await connection.ask(requestText('POST /failures/invariant')))?.status).toBe(500)
   await connection.closed
   await edge.server.close()
 })

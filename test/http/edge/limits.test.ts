@@ -100,16 +100,14 @@ test('connections over MAX_CONNECTIONS are closed immediately until other connec
   const first = await RawConnection.open(verdict.port)
   const second = await RawConnection.open(verdict.port)
   const healthy = async (connection: RawConnection) => {
-    await connection.send(requestText('GET /healthy', []))
-    return (await connection.answer())?.status
+    return (await connection.ask(requestText('GET /healthy', [])))?.status
   }
   expect([await healthy(first), await healthy(second)]).toEqual([200, 200])
   const third = await RawConnection.open(verdict.port)
   await third.closed
   expect(await third.answer()).toBe(null)
   // Existing connections remain open.
-  await second.send(requestText('GET /metrics', []))
-  const scrape = new Scrape((await second.answer())!.body)
+  const scrape = new Scrape((await second.ask(requestText('GET /metrics', [])))!.body)
   expect(scrape.sum('verdict_limit_reached_total', { limit: 'connections' })).toBe(1)
   first.destroy()
   for (;;) {
@@ -158,8 +156,7 @@ describe('a body that takes longer than BODY_TIMEOUT_MS', () => {
     const body = JSON.stringify(question('alice', 'read', 'document'))
     const rest = [`Content-Length: ${body.length}`, `Authorization: Bearer ${API_KEY}`]
     await brisk.send(requestText('POST /allowed', rest, body.slice(0, 5)))
-    await brisk.send(body.slice(5))
-    expect((await brisk.answer())?.status).toBe(200)
+    expect((await brisk.ask(body.slice(5)))?.status).toBe(200)
     brisk.destroy()
   })
 

@@ -109,8 +109,7 @@ describe.each(Object.keys(PATHS) as Path[])('the capacity for long bodies at %s'
     expect(await ask(edge, 'one', LENGTH / 4, path)).toEqual(GOOD)
     expect(await ask(edge, 'other', LENGTH, path)).toEqual(GOOD)
     expect(new Set(edge.limits)).toEqual(new Set(['pool']))
-    await held.send(text('one', LENGTH, path).slice(-1))
-    expect((await held.answer())?.status).toBe(200)
+    expect((await held.ask(text('one', LENGTH, path).slice(-1)))?.status).toBe(200)
     expect(await ask(edge, 'one', LENGTH, path)).toEqual(GOOD)
   })
 })
@@ -119,11 +118,9 @@ test('a rejected long body gets its response after the body was received, and ke
   const edge = await started()
   const connection = await RawConnection.open(edge.port)
   onTestFinished(() => connection.destroy())
-  await connection.send(text('one', LENGTH + 1, '/allowed'))
-  const answer = await connection.answer()
+  const answer = await connection.ask(text('one', LENGTH + 1, '/allowed'))
   expect([answer?.status, answer?.headers.get('connection')]).toEqual([503, undefined])
-  await connection.send(text('one', LENGTH, '/allowed'))
-  expect((await connection.answer())?.status).toBe(200)
+  expect((await connection.ask(text('one', LENGTH, '/allowed')))?.status).toBe(200)
 })
 
 test('a long body is rejected if other environments occupy the whole capacity', async () => {

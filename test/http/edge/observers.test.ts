@@ -12,8 +12,7 @@ test('a client that disconnects during its second request is counted without a r
   const { statuses, observer } = countingObserver()
   const { port, origin } = await startedEdge({ observer })
   const connection = await RawConnection.open(port)
-  await connection.send(ALLOWED)
-  await connection.answer()
+  await connection.ask(ALLOWED)
   await connection.send(ALLOWED.slice(0, -1))
   connection.destroy()
   await connection.closed
@@ -76,8 +75,7 @@ test.each(['begin', 'end'])('a trace that fails to %s is reported, and its reque
   }
   const { server, port, origin, faults } = await startedEdge({ observer, tracing })
   const connection = await RawConnection.open(port)
-  await connection.send(ALLOWED)
-  expect((await connection.answer())?.status).toBe(200)
+  expect((await connection.ask(ALLOWED))?.status).toBe(200)
   await connection.send(ALLOWED.slice(0, -1))
   connection.destroy()
   await connection.closed
@@ -92,8 +90,7 @@ test('a draining server returns the same streaming response with `Connection: cl
   const { server, port } = await startedEdge({})
   const whole = async () => {
     const connection = await RawConnection.open(port)
-    await connection.send(requestText('GET /pieces/100000'))
-    const answer = await connection.answer()
+    const answer = await connection.ask(requestText('GET /pieces/100000'))
     connection.destroy()
     return answer!
   }
@@ -115,8 +112,7 @@ test('a draining server returns `Connection: close` with every response', async 
   ]
   for (const text of requests) {
     const connection = await RawConnection.open(port)
-    await connection.send(text)
-    expect((await connection.answer())?.headers.get('connection'), text).toBe('close')
+    expect((await connection.ask(text))?.headers.get('connection'), text).toBe('close')
     connection.destroy()
   }
 })

@@ -1,16 +1,15 @@
 /** Static content, which is loaded once. */
 import { readFile } from 'node:fs/promises'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { StaticContent } from '#http/routes/static-content.ts'
+import { ownDirectory } from '../../support/processes/temporary-directories.ts'
 
 const NO_HEADERS = { headers: new Map<string, string>() }
 
 test('static content that could not be loaded is loaded by the next request and then kept', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'verdict-static-'))
-  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const directory = ownDirectory()
   const file = join(directory, 'page.html')
   const content = new StaticContent('text/html', () => readFile(file))
   const read = async () => (await content.reply(NO_HEADERS)).body

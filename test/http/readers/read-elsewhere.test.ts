@@ -2,16 +2,16 @@
  * Large bodies of decision requests, which a pool thread reads. The tests compare a service with a pool
  * thread and one without: responses, metrics and decision logs are the same.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { BYTES_HERE_MAX } from '#http/routing/large-bodies.ts'
 import { LARGE_BODY_BYTES_MIN } from '#http/edge/arrival-scheduler.ts'
 import { ACTIONS, EVALUATION, EVALUATIONS } from '../../support/calls/access-requests.ts'
 import { loadWorld } from '../../support/hostile-world.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { API_KEY, type Client, sharedService, startedService } from '#testing/processes/running-service.ts'
+import { sharedDirectory } from '../../support/processes/temporary-directories.ts'
 
 const CHECKS_MAX = 3_000
 const LISTED_BYTES_MAX = 4 * 1_024 * 1_024
@@ -24,8 +24,7 @@ const settings = {
   minRevisionWaitMs: 50,
 }
 /** Decision logs of the two services. */
-const logs = mkdtempSync(join(tmpdir(), 'verdict-read-elsewhere-'))
-afterAll(() => rmSync(logs, { recursive: true }))
+const logs = sharedDirectory()
 const pooled = await sharedService({ ...settings, poolThreads: 1, decisionLog: join(logs, 'pooled') })
 const local = await sharedService({ ...settings, poolThreads: 0, decisionLog: join(logs, 'local') })
 const debugPooled = await sharedService({ ...settings, hasDebug: true, poolThreads: 1 })

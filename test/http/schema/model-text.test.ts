@@ -1,16 +1,15 @@
 /** Export of a model as a model file: applying the file to an empty environment creates the same model. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { API_KEY, FACTS, neighbourOf, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 import { verdictCommand } from '../../cli/command-line.ts'
 import { contentOf } from '../../support/content.ts'
+import { sharedDirectory } from '../../support/processes/temporary-directories.ts'
 
 const verdict = await sharedService()
-const directory = mkdtempSync(join(tmpdir(), 'verdict-model-'))
-afterAll(() => rmSync(directory, { recursive: true }))
+const directory = sharedDirectory()
 const file = join(directory, 'model.yaml')
 
 /** Texts that YAML would parse as another type or as syntax. */

@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process'
 import {
   cpSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,13 +12,13 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { API_KEY, FACTS, question } from '#testing/processes/running-service.ts'
 import { clientOf, startedProcess } from '../../support/processes/started-process.ts'
+import { ownDirectory } from '../../support/processes/temporary-directories.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -27,8 +26,7 @@ const NODE = [process.execPath, '--disable-warning=ExperimentalWarning'] as cons
 
 /** A built copy of the checkout. */
 async function builtCheckout(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'verdict-built-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = ownDirectory()
   const isInstalled = (path: string): boolean => path.endsWith('console/node_modules')
   for (const path of [
     'package.json',

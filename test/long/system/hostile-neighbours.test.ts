@@ -8,7 +8,7 @@ import { HOSTILES, type Size, textOf } from '#testing/hostile/hostiles.ts'
 import { RULED_HOSTILES, ruledTextOf } from '#testing/hostile/ruled-hostiles.ts'
 import { arrangePolite, livePolitely } from '#testing/hostile/polite.ts'
 import { neighbourOf, sharedService } from '#testing/processes/running-service.ts'
-import { sharedDirectory } from '../../support/processes/shared-directory.ts'
+import { sharedDirectory } from '../../support/processes/temporary-directories.ts'
 
 const SMALL: Size = {
   groups: 200,

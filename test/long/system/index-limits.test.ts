@@ -7,7 +7,7 @@ import { PARTS_PER_RESOURCE_MAX, RELATIONS_MAX, TENANT_ROLES_MAX } from '#model/
 import { content } from '../../support/content.ts'
 import { ADMIN_KEY, API_KEY, type Client } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
-import { sharedDirectory } from '../../support/processes/shared-directory.ts'
+import { sharedDirectory } from '../../support/processes/temporary-directories.ts'
 import { clientOf, PROCESS_SETTINGS } from '../../support/processes/started-process.ts'
 
 const ENVIRONMENTS = '/v2/projects/default/envs'

@@ -1,14 +1,14 @@
 /** The npm package contains only the program and its documentation, and runs without a checkout. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { checkoutCopy } from '../../support/processes/checkout-copy.ts'
 import { API_KEY } from '#testing/processes/running-service.ts'
 import { clientOf, startedProcess } from '../../support/processes/started-process.ts'
+import { sharedDirectory } from '../../support/processes/temporary-directories.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -25,7 +25,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[]
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'verdict-package-'))
+const folder = sharedDirectory()
 const elsewhere = join(folder, 'elsewhere')
 const checkout = checkoutCopy()
 let packed: Packed
@@ -55,8 +55,6 @@ exec "${process.execPath}" --require "${asOld}" "$@"
   writeFileSync(join(old, 'node'), script, { mode: 0o755 })
   return old
 }
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('the package contains the build and at most 100 other files, without sources and tests', () => {
   const others = packed.files.map(({ path }) => path).filter(path => !path.startsWith('dist/'))

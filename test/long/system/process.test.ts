@@ -478,8 +478,7 @@ test('a shutdown completes a request that is being received, and accepts no othe
     )
     if (!isListening) break
   }
-  await connection.send(body.slice(10))
-  const answer = await connection.answer()
+  const answer = await connection.ask(body.slice(10))
   expect([answer?.status, answer?.headers.get('connection')]).toEqual([200, 'close'])
   expect(await ended).toBe(0)
 })

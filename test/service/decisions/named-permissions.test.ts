@@ -7,8 +7,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 const NAMES = 1_000
 
 test('a permission list with named resources and tenants looks up each name only once, and yields', () => {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     resourceType('document', 'read', 'write'),
     tenant('default'),
     conditionSet('all', {}),

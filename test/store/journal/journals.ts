@@ -1,7 +1,5 @@
 /** Journaled tables for tests that control their disk and their checkpoints, and inspect their files. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { afterAll, onTestFinished } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { JournaledTables, type JournalOptions } from '#store/journal/journaled-tables.ts'
@@ -13,13 +11,13 @@ import type { LargeWrites, SegmentEnd } from '#store/large-writes.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import type { Tables } from '#store/tables.ts'
 import { bytes, text } from '../toy-rows.ts'
+import { ownDirectory } from '../../support/processes/temporary-directories.ts'
 
 export type MakesCheckpoints = Pick<LargeWrites, 'checkpoint'>
 
 /** A directory that is deleted after the test. */
 export function directory(): string {
-  const made = mkdtempSync(join(tmpdir(), 'verdict-journal-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  const made = ownDirectory()
   return made
 }
 

@@ -1,12 +1,11 @@
 /** The time of the last synchronization of a replica, as a later process with other clocks reads it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type SyncClocks, LastSyncRecord } from '#store/redis/copy/last-sync-record.ts'
+import { sharedDirectory } from '../../support/processes/temporary-directories.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-heard-'))
-afterAll(() => rmSync(directory, { recursive: true }))
+const directory = sharedDirectory()
 
 const HOUR_MS = 3_600_000
 const NOTED_AT = { wallMs: 1_000 * HOUR_MS, sinceBootMs: HOUR_MS, boot: 'this boot' }

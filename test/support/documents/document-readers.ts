@@ -8,8 +8,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 /** Returns readers of environments that share one index and one time limit. */
 export function documentReaders(...environmentIds: readonly string[]): EngineReaders {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     tenant('default'),
     resourceType('document', 'read'),
     role('document', 'viewer', { can: ['read'] }),

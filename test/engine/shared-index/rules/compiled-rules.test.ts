@@ -250,8 +250,7 @@ describe('a check with rules', () => {
 })
 
 test('an object from the request and from storage is merged before a comparison', () => {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     resourceType('document', 'read'),
     tenant('default'),
     { kind: 'user-put', user: 'alice', attributes: { home: { zip: '3000', city: 'Bern' } } },
@@ -275,8 +274,7 @@ test('an object from the request and from storage is merged before a comparison'
 })
 
 test('rules that were compiled before a name received its number find values with this name afterwards', () => {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     resourceType('document', 'read'),
     tenant('default'),
     user('alice'),
@@ -322,8 +320,7 @@ describe('constants with colliding hashes', () => {
   }
 
   test('are found, as values of equalities and in a list of values', () => {
-    const engine = new SharedEngine()
-    engine.apply([
+    const engine = SharedEngine.with([
       resourceType('document', 'read', 'write'),
       tenant('default'),
       user('u'),
@@ -339,8 +336,7 @@ describe('constants with colliding hashes', () => {
   })
 
   test('are found and removed when their rules are created and deleted one by one', () => {
-    const engine = new SharedEngine()
-    engine.apply([
+    const engine = SharedEngine.with([
       resourceType('document', 'read'),
       tenant('default'),
       user('u'),

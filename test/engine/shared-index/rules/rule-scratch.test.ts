@@ -21,8 +21,7 @@ function keptBytes(): number {
 }
 
 function engineWith(long: string): SharedEngine {
-  const engine = new SharedEngine()
-  engine.apply([
+  const engine = SharedEngine.with([
     resourceType('document', 'read'),
     tenant('default'),
     conditionSet('long', { 'user.long': { contains: 'y' } }),

@@ -224,8 +224,7 @@ test.each([
       [byRule, byRole],
     ] as const) {
       for (const read of [1, 2, 3, 4]) {
-        const engine = new SharedEngine()
-        engine.apply([...STANDING, put('d'), conditionSet('all', {}), ...byRule])
+        const engine = SharedEngine.with([...STANDING, put('d'), conditionSet('all', {}), ...byRule])
         engine.apply([assignInTenant('ann', 'viewer', 'default'), ...before])
         const { begin } = ConsistentReads.prototype
         let count = 0

@@ -13,7 +13,7 @@ import {
   storeDirectory,
 } from '#testing/processes/running-service.ts'
 import { content, contentOf, importInto } from '../../../support/content.ts'
-import { sharedDirectory } from '../../../support/processes/shared-directory.ts'
+import { sharedDirectory } from '../../../support/processes/temporary-directories.ts'
 
 const EXPORT = '/v2/projects/default/envs/default/export'
 

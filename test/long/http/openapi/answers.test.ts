@@ -21,7 +21,7 @@ import {
   startedService,
 } from '#testing/processes/running-service.ts'
 import type { Call } from '../../../support/calls/schema-calls.ts'
-import { sharedDirectory } from '../../../support/processes/shared-directory.ts'
+import { sharedDirectory } from '../../../support/processes/temporary-directories.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const BODY_BYTES_MAX = 16_384
@@ -166,8 +166,7 @@ describe('error responses', () => {
     const connection = await RawConnection.open(verdict.port)
     const lengths = ['Content-Length: 2', 'Content-Length: 2']
     const sent = [`Authorization: Bearer ${each.call.key ?? API_KEY}`, ...lengths]
-    await connection.send(requestText(`${method} ${path}`, sent, '{}'))
-    const answer = await connection.answer()
+    const answer = await connection.ask(requestText(`${method} ${path}`, sent, '{}'))
     connection.destroy()
     expect(answer?.status).toBe(400)
     judge(each.operationId, answer!)
@@ -286,8 +285,7 @@ describe('error responses', () => {
   test.each(those(() => true))('$operationId returns 431 for a request head above the limit', async each => {
     const { method, path } = each.call
     const connection = await RawConnection.open(verdict.port)
-    await connection.send(requestText(`${method} ${path}`, [`X-Long: ${'x'.repeat(20_000)}`]))
-    const answer = await connection.answer()
+    const answer = await connection.ask(requestText(`${method} ${path}`, [`X-Long: ${'x'.repeat(20_000)}`]))
     connection.destroy()
     expect(answer?.status).toBe(431)
     judge(each.operationId, answer!)
