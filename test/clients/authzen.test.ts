@@ -11,9 +11,7 @@ test.for([
 ] as const)('the AuthZEN client %s %s works', async ([name, version], context) => {
   const python = await pythonWith(context, `${name}-${version}`, [`${name}==${version}`])
   const service = await startedService()
-  await service.createDocumentModel()
-  await service.user('alice')
-  await service.assign('alice', 'viewer', 'document:d1')
+  await service.createViewer('alice', 'document:d1')
   const report = await drive(python, `authzen/${name}_drive.py`, service.address)
   const row = `AuthZEN in Python, \`${name}\` ${version}`
   expectReport({ name: row, suite: 'AuthZEN', file: 'authzen.test.ts', known: {} }, report)

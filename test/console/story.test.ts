@@ -1,11 +1,10 @@
 /** Main use case of the console in a browser with a real service, and the routes that serve its files. */
 import { expect, test } from 'vitest'
-import { API_KEY, RESOURCES, sharedService } from '#testing/processes/running-service.ts'
+import { API_KEY, RESOURCES } from '#testing/processes/running-service.ts'
 import { complete, dialog, dialogClosed, press, pressOn } from '../support/console-keys.ts'
-import { consoleOf, expectAccessible, goTo } from '../support/console-page.ts'
+import { expectAccessible, goTo, sharedConsole } from '../support/console-page.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 test('the content security policy allows only files of the service, and no frames', async () => {
   const { status, headers, body } = await verdict.send<string>('GET', '/console', { key: null })

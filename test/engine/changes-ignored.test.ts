@@ -4,6 +4,7 @@ import type { Change } from '#model/change.ts'
 import {
   assign,
   assignInTenant,
+  derivedRole,
   heldBy,
   instance,
   link,
@@ -25,10 +26,7 @@ const facts: Change[] = [
   resourceType('document', 'read', 'write'),
   relation('document', 'parent', 'folder'),
   role('folder', 'editor'),
-  role('document', 'editor', {
-    can: ['write'],
-    from: [heldBy({ role: 'editor', on: 'folder', over: 'parent' })],
-  }),
+  derivedRole('document', 'editor', 'write', heldBy({ role: 'editor', on: 'folder', over: 'parent' })),
   tenantRole('reader', { can: ['document:read'] }),
   instance('folder:f1'),
   instance('document:d1'),
@@ -111,10 +109,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     const world = new World(
       newJudge(),
       ...facts,
-      role('document', 'editor', {
-        can: ['write'],
-        from: [heldBy({ role: 'editor', on: 'document', over: 'parent' })],
-      }),
+      derivedRole('document', 'editor', 'write', heldBy({ role: 'editor', on: 'document', over: 'parent' })),
       instance('document:d2'),
       assign('alice', 'editor', 'document:d2'),
       link('document:d2', 'parent', 'document:d1'),

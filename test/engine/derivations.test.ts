@@ -4,6 +4,7 @@ import type { Change } from '#model/change.ts'
 import {
   assign,
   assignInTenant,
+  derivedRole,
   heldBy,
   heldUnlessDirectBy,
   instance,
@@ -101,10 +102,7 @@ const DERIVATIONS: readonly Case[] = [
   [
     'has no effect if its relation has another subject type',
     [
-      role('document', 'editor', {
-        can: ['write'],
-        from: [heldBy({ role: 'editor', on: 'document', over: 'parent' })],
-      }),
+      derivedRole('document', 'editor', 'write', heldBy({ role: 'editor', on: 'document', over: 'parent' })),
       editsF1,
     ],
     writesNot,
@@ -114,10 +112,7 @@ const DERIVATIONS: readonly Case[] = [
     [
       relation('document', 'self', 'document'),
       link('document:d1', 'self', 'document:d1'),
-      role('document', 'editor', {
-        can: ['write'],
-        from: [heldBy({ role: 'nobody', on: 'document', over: 'self' })],
-      }),
+      derivedRole('document', 'editor', 'write', heldBy({ role: 'nobody', on: 'document', over: 'self' })),
       assign('alice', 'nobody', 'document:d1'),
     ],
     { ...writes, 'bob write document:d1': false },
@@ -154,10 +149,7 @@ const GUARDED: readonly Case[] = [
   [
     'is not blocked by derived roles, tenant roles and direct roles on the subject',
     [
-      role('document', 'viewer', {
-        can: ['read'],
-        from: [heldBy({ role: 'chief', on: 'folder', over: 'parent' })],
-      }),
+      derivedRole('document', 'viewer', 'read', heldBy({ role: 'chief', on: 'folder', over: 'parent' })),
       tenantRole('guest'),
       assignInTenant('alice', 'guest', 'default'),
       assign('alice', 'chief', 'folder:f1'),

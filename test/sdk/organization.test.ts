@@ -26,9 +26,7 @@ async function secretOf({ admin }: Organization, environment: string): Promise<s
 
 /** Creates a project key without the client, which has methods only for keys of environments. */
 async function projectKeyOf({ service }: Organization): Promise<string> {
-  const body = { project_id: 'shop' }
-  const answer = await service.send<{ secret: string }>('POST', '/v2/api-key', { key: ADMIN_KEY, body })
-  return answer.body.secret
+  return (await service.createKey({ project_id: 'shop' })).secret
 }
 
 async function model({ api }: Permit): Promise<void> {

@@ -12,9 +12,7 @@ const direct = await sharedLink(redis)
 test('a node does not start on an emptied Redis whose data it has replicated, and keeps the replica', async () => {
   const settings = { storeUrl: redis.url(), dataDirectory: storeDirectory() }
   const node = await startedService(settings)
-  await node.createDocumentModel()
-  await node.user('alice')
-  await node.assign('alice', 'viewer', 'document:plan')
+  await node.createViewer('alice', 'document:plan')
   await node.close()
   const replicas = readdirSync(settings.dataDirectory).toSorted()
   await direct.send('FLUSHALL')

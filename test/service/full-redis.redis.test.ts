@@ -2,7 +2,8 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { sharedLink } from '../support/processes/redis-server.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
-import { FACTS, type Problem, startedService, storeDirectory } from '#testing/processes/running-service.ts'
+import { FACTS, startedService, storeDirectory } from '#testing/processes/running-service.ts'
+import type { Problem } from '../support/calls/refusals.ts'
 
 const redis = await startRedis()
 afterAll(() => redis.stop())
@@ -26,9 +27,7 @@ test.each([
     url.username = USER
     url.password = 'secret'
     const node = await startedService({ storeUrl: url.href, dataDirectory: storeDirectory() })
-    await node.createDocumentModel()
-    await node.user('alice')
-    await node.assign('alice', 'viewer', 'document:plan')
+    await node.createViewer('alice', 'document:plan')
     await orders.send(refuse, ...refused)
     onTestFinished(async () => void (await orders.send(grant, ...granted)))
     const answer = await node.post<Problem>(`${FACTS}/users`, { key: 'late' })

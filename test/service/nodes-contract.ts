@@ -9,12 +9,12 @@ import {
   type Client,
   FACTS,
   question,
-  refusal,
   revisionOf,
   SCHEMA,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { refusal } from '../support/calls/refusals.ts'
 
 /** Requests a decision at the revision or a later one. */
 async function allowsAt(

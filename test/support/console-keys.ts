@@ -21,6 +21,12 @@ async function focusOn(target: Locator): Promise<void> {
     .toBe(true)
 }
 
+/** Types a text where the focus is, and then presses the keys. */
+export async function typeAndPress(page: Page, text: string, ...keys: readonly string[]): Promise<void> {
+  await page.keyboard.type(text)
+  for (const key of keys) await page.keyboard.press(key)
+}
+
 export function button(within: Page | Locator, name: string | RegExp): Locator {
   return within.getByRole('button', { name, exact: true })
 }

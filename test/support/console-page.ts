@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { AxeResults } from 'axe-core'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
-import { API_KEY } from '#testing/processes/running-service.ts'
+import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
 import { openPage, startChromium } from './chromium.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -60,6 +60,12 @@ export function consoleOf(address: string, chromium = sharedChromium()) {
   const signedOut = async (options: Options = {}): Promise<Page> =>
     openConsole(await chromium(), { address, ...options })
   return Object.assign(open, { chromium, signedOut })
+}
+
+/** Starts a service for all tests of the current file, and returns a function that opens its console. */
+export async function sharedConsole() {
+  const verdict = await sharedService()
+  return { verdict, open: consoleOf(verdict.address) }
 }
 
 /** Row of a table that contains a text. */

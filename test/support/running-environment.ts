@@ -72,8 +72,7 @@ export class RunningEnvironment {
     this.#environment = environment
     this.#replica = new Replica(scope.environmentId, environment, {
       load: async (_id, changes) => {
-        const engine = SharedEngine.with(changes)
-        this.#engine = engine
+        this.#engine = SharedEngine.with(changes)
       },
       publish: async () => {},
       apply: async (_id, changes) => this.#engine.apply(changes),
@@ -189,8 +188,7 @@ export class RunningEnvironment {
 
   /** A new engine with only the stored state. */
   freshEngine(): SharedEngine {
-    const engine = SharedEngine.with(loadChanges(this.#environment.view))
-    return engine
+    return SharedEngine.with(loadChanges(this.#environment.view))
   }
 
   /** A new engine, loaded like that of a starting service, while other callers keep writing. */

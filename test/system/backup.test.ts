@@ -21,10 +21,7 @@ function backUp(service: Client, file: string) {
 
 async function filled(directory: string): Promise<Client> {
   const service = await startedService({ storeUrl: `lmdb:${directory}` })
-  await service.createDocumentModel()
-  await service.user('alice')
-  await service.instance('document:plan')
-  await service.assign('alice', 'viewer', 'document:plan')
+  await service.createViewer('alice', 'document:plan')
   return service
 }
 

@@ -90,6 +90,16 @@ export function link(subject: string, over: string, object: string): ChangeOf<'t
   }
 }
 
+/** A role with one action, which users get through the derivations. */
+export function derivedRole(
+  type: string,
+  key: string,
+  action: string,
+  ...from: readonly Derivation[]
+): ChangeOf<'role-put'> {
+  return role(type, key, { can: [action], from })
+}
+
 /** A viewer role of the type. Viewers of the parent folder also have it. */
 export function viewerBelow(type: string, ...can: readonly string[]): ChangeOf<'role-put'> {
   return role(type, 'viewer', { can, from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })] })

@@ -42,20 +42,6 @@ export interface Answer<Body = unknown> {
   readonly body: Body
 }
 
-export interface Problem {
-  readonly id: string
-  readonly title: string
-  readonly error_code: string
-  readonly message: string
-  readonly support_link: null
-  readonly additional_info: null
-  readonly detail?: readonly {
-    readonly loc: (string | number)[]
-    readonly msg: string
-    readonly type: string
-  }[]
-}
-
 export interface Envelope<Item> {
   readonly data: Item[]
   readonly total_count: number
@@ -266,6 +252,13 @@ export class Client {
     })
   }
 
+  /** The document model, with a user who is a viewer of a document. */
+  async createViewer(user: string, document: string): Promise<void> {
+    await this.createDocumentModel()
+    await this.user(user)
+    await this.assign(user, 'viewer', document)
+  }
+
   /** Folders, and documents in folders. A viewer of a folder is a viewer of its documents. */
   async createFolderModel(): Promise<void> {
     const viewer = { name: 'Viewer', permissions: ['read'] }
@@ -277,6 +270,14 @@ export class Client {
       roles: { viewer: { ...viewer, granted_to: { users_with_role: [entry] } } },
       relations: { parent: 'folder' },
     })
+  }
+
+  /** The folder model, with folders in folders. */
+  async createNestedFolders(): Promise<void> {
+    await this.createFolderModel()
+    await this.relation('folder', 'parent', 'folder')
+    const entry = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
+    await this.done('POST', `${RESOURCES}/folder/roles/viewer/implicit_grants`, entry)
   }
 
   tenant(key: string): Promise<Tenant> {
@@ -326,6 +327,10 @@ export class Client {
     return this.done('POST', GROUPS, { group_instance_key: key, group_tenant: tenant })
   }
 
+  async groups(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) await this.group(key)
+  }
+
   join(group: string, user: string, tenant = 'default'): Promise<GroupRead> {
     return this.done('PUT', memberPath(group, user), { tenant })
   }
@@ -349,6 +354,13 @@ export class Client {
 
   unnest(inner: string, { from }: { readonly from: string }): Promise<undefined> {
     return this.done('DELETE', `${groupPath(from)}/assign_group`, { group_instance_key: inner })
+  }
+
+  /** Creates an API key with the key of the organization, by default a key of the default environment. */
+  createKey(
+    scope: object = { project_id: 'default', environment_id: 'default' },
+  ): Promise<{ readonly id: string; readonly secret: string }> {
+    return this.done('POST', '/v2/api-key', scope, ADMIN_KEY)
   }
 
   deleteGroup(group: string): Promise<undefined> {
@@ -418,26 +430,6 @@ export function revisionOf(answer: Answer): string {
   const revision = answer.headers.get('x-revision')
   expect(revision).toMatch(/^[A-Za-z0-9-]+\.\d+$/)
   return revision!
-}
-
-/** Returns the status and `error_code` of a rejected management call. Verifies the rest of the error. */
-export function refusal(answer: Answer): [status: number, code: string] {
-  const problem = answer.body as Problem
-  expect(problem).toMatchObject({
-    id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/),
-    title: expect.stringMatching(/./),
-    message: expect.stringMatching(/./),
-    support_link: null,
-    additional_info: null,
-  })
-  if (answer.status === 422) {
-    const finding = { loc: expect.any(Array), msg: expect.any(String), type: expect.any(String) }
-    expect(problem.detail).toEqual(problem.detail?.map(() => finding) ?? [finding])
-    expect(problem.detail).not.toEqual([])
-  } else {
-    expect(problem).not.toHaveProperty('detail')
-  }
-  return [answer.status, problem.error_code]
 }
 
 /** Splits a reference at its first colon. Without a colon, it has no key. */

@@ -15,6 +15,7 @@ import type { Query } from '#model/decision.ts'
 import { Random } from '#testing/data/random.ts'
 import {
   assign,
+  derivedRole,
   heldBy,
   heldUnlessDirectBy,
   instance,
@@ -37,10 +38,7 @@ const DEPTH = 48
 const derived = (action: string): Change =>
   role('folder', action, { can: [action], from: [heldBy({ role: action, on: 'folder', over: 'parent' })] })
 const guarded = (action: string): Change =>
-  role('folder', action, {
-    can: [action],
-    from: [heldUnlessDirectBy({ role: action, on: 'folder', over: 'parent' })],
-  })
+  derivedRole('folder', action, action, heldUnlessDirectBy({ role: action, on: 'folder', over: 'parent' }))
 const parents: readonly Change[] = Array.from({ length: DEPTH - 1 }, (_, n) =>
   link(`folder:f${n}`, 'parent', `folder:f${n + 1}`),
 )

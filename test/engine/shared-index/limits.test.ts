@@ -4,6 +4,8 @@ import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import {
   assign,
+  assignInTenant,
+  derivedRole,
   heldBy,
   heldUnlessDirectBy,
   instance,
@@ -14,7 +16,6 @@ import {
   role,
   tenant,
   tenantRole,
-  assignInTenant,
   user,
 } from '#testing/engines/changes.ts'
 import { packed } from '#testing/engines/packed.ts'
@@ -29,10 +30,7 @@ const sharing = [
   resourceType('document', 'read'),
   relation('document', 'shared', 'group'),
   role('group', 'member'),
-  role('document', 'viewer', {
-    can: ['read'],
-    from: [heldBy({ role: 'member', on: 'group', over: 'shared' })],
-  }),
+  derivedRole('document', 'viewer', 'read', heldBy({ role: 'member', on: 'group', over: 'shared' })),
   instance('document:d'),
 ]
 
@@ -90,10 +88,7 @@ describe('a type with a hundred roles', () => {
     relation('document', 'parent', 'folder'),
     ...names.map(name => role('folder', name, { can: ['open'] })),
     ...names.map(name =>
-      role('document', name, {
-        can: [name],
-        from: [heldUnlessDirectBy({ role: name, on: 'folder', over: 'parent' })],
-      }),
+      derivedRole('document', name, name, heldUnlessDirectBy({ role: name, on: 'folder', over: 'parent' })),
     ),
     instance('folder:f'),
     instance('document:d'),

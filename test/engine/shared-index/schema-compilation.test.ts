@@ -18,6 +18,7 @@ import type { Query } from '#model/decision.ts'
 import {
   assign,
   assignInTenant,
+  derivedRole,
   heldBy,
   instance,
   link,
@@ -228,10 +229,7 @@ test('a change of a derivation recomputes only the states of its type', () => {
   ])
   const before = engine.writer.figures().statesFollowed
   engine.apply([
-    role('type-7', 'reader', {
-      can: ['read'],
-      from: [heldBy({ role: 'member', on: 'group', over: 'shared' })],
-    }),
+    derivedRole('type-7', 'reader', 'read', heldBy({ role: 'member', on: 'group', over: 'shared' })),
   ])
   // The three states are: readers together with writers, writers, and members. Members had no state before.
   expect(engine.writer.figures().statesFollowed - before).toBe(3)

@@ -28,7 +28,7 @@ const COUNT = 2_000
 const LONG = 10_000
 
 function newEngine(count = COUNT): SharedEngine {
-  const engine = SharedEngine.with([
+  return SharedEngine.with([
     tenant('default'),
     user('alice'),
     user('bob'),
@@ -39,7 +39,6 @@ function newEngine(count = COUNT): SharedEngine {
       assign('alice', 'viewer', `document:${n}`),
     ]).flat(),
   ])
-  return engine
 }
 
 class Keys implements ResultSink<InstanceRoles> {

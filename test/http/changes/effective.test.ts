@@ -6,7 +6,6 @@ import {
   FACTS,
   neighbourOf,
   question,
-  RESOURCES,
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
@@ -17,10 +16,7 @@ const TUPLES = `${FACTS}/relationship_tuples`
 const QUERY = '?effective=document:read'
 
 async function createModel(verdict: Client): Promise<void> {
-  await verdict.createFolderModel()
-  await verdict.relation('folder', 'parent', 'folder')
-  const entry = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
-  await verdict.post(`${RESOURCES}/folder/roles/viewer/implicit_grants`, entry)
+  await verdict.createNestedFolders()
   await verdict.tenantRole('auditor', ['document:read'])
 }
 

@@ -240,13 +240,10 @@ describe('a closing event', () => {
   })
 
   test('is sent when the key is deleted', async () => {
-    const made = await verdict.admin<{ id: string; secret: string }>('POST', '/v2/api-key', {
-      project_id: 'default',
-      environment_id: 'default',
-    })
-    const stream = await ChangeStream.opened(verdict.address, { key: made.body.secret })
+    const made = await verdict.createKey()
+    const stream = await ChangeStream.opened(verdict.address, { key: made.secret })
     await stream.next()
-    await verdict.admin('DELETE', `/v2/api-key/${made.body.id}`)
+    await verdict.admin('DELETE', `/v2/api-key/${made.id}`)
     expect((await stream.next())!.value.reason).toContain('key')
     expect(await stream.next()).toBeNull()
   })

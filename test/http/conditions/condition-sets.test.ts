@@ -7,14 +7,19 @@ import {
   type Envelope,
   FACTS,
   fresh,
-  type Problem,
-  refusal,
   RESOURCES,
   revisionOf,
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
+import {
+  DUPLICATE,
+  IMPOSSIBLE,
+  INVALID,
+  NOT_FOUND,
+  type Problem,
+  refusal,
+} from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const SETS = `${SCHEMA}/condition_sets`

@@ -1,6 +1,7 @@
 /** The patterns of docs/conditions.md over HTTP: created as documented, checked, and deleted. */
 import { afterEach, expect, test } from 'vitest'
-import { FACTS, type Problem, refusal, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { type Problem, refusal } from '../../support/calls/refusals.ts'
 import {
   firstRequests,
   GROUND,

@@ -85,7 +85,13 @@ describe('an explanation of a rule', () => {
   })
 
   test('contains the complete condition tree, including ancestor sets, if the request sets `full`', async () => {
-    const { rules } = await explained('ann', 'share', { ...ANN, lead: true }, {}, '?full=true')
+    const { rules } = await explained(
+      'ann',
+      'share',
+      { ...ANN, lead: true },
+      {},
+      '/allowed/explain?full=true',
+    )
     const level = { path: 'user.level', operator: 'greater-than', operand: 1, found: 2, value: 'true' }
     const inSales = { ...department, found: 'sales', value: 'true' }
     const lead = { path: 'user.lead', operator: 'equals', operand: false, found: true, value: 'false' }
@@ -131,12 +137,9 @@ describe('`debug` of a decision', () => {
       expect(debug.abac).toMatchObject({ allow, code })
       expect(debug.rbac).toMatchObject({ allow: false })
       expect(debug.rebac).toMatchObject({ allow: false, path: [] })
-      const [inBulk] = (
-        await verdict.post<{ allow: Explained[] }>('/allowed/bulk', [
-          question(user, action, attributes, ofResource),
-        ])
-      ).body.allow
-      expect(inBulk!.debug).toEqual(debug)
+      const bulk = [question(user, action, attributes, ofResource)]
+      const inBulk = await verdict.done<{ allow: Explained[] }>('POST', '/allowed/bulk', bulk)
+      expect(inBulk.allow[0]!.debug).toEqual(debug)
     },
   )
 
@@ -179,7 +182,7 @@ test('an explanation that would be too long omits rules and sets `more`', async 
   await verdict.conditionSet({ key: 'wordy', conditions: { allOf: tests } })
   await verdict.setRule('wordy', 'document:long', 'document')
   const attributes = { text: 'x'.repeat(60_000) }
-  const { allow, rules, more } = await explained('ann', 'long', attributes, {}, '?full=true')
+  const { allow, rules, more } = await explained('ann', 'long', attributes, {}, '/allowed/explain?full=true')
   expect([allow, rules, more]).toEqual([true, [], true])
   expect((await explained('ann', 'long', attributes)).rules).toMatchObject([
     { user_set: 'wordy', outcome: 'yes', user: { leaf: { path: 'user.text' } } },
@@ -199,16 +202,11 @@ async function explained(
   action: string,
   attributes = {},
   ofResource = {},
-  query = '',
+  path = '/allowed/explain',
 ): Promise<Explained> {
-  return verdict.done('POST', `/allowed/explain${query}`, question(user, action, attributes, ofResource))
+  return verdict.done('POST', path, question(user, action, attributes, ofResource))
 }
 
-async function decided(
-  user: string,
-  action: string,
-  attributes: object,
-  ofResource = {},
-): Promise<Explained> {
-  return verdict.done('POST', '/allowed', question(user, action, attributes, ofResource))
+function decided(user: string, action: string, attributes: object, ofResource = {}): Promise<Explained> {
+  return explained(user, action, attributes, ofResource, '/allowed')
 }

@@ -19,15 +19,13 @@ import {
   ADMIN_KEY,
   FACTS,
   fresh,
-  type Problem,
-  refusal,
   RESOURCES,
   revisionOf,
   sharedService,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND, type Problem, refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const CONFIGS = `${FACTS}/proxy_configs`

@@ -5,14 +5,20 @@ import {
   type Envelope,
   FACTS,
   fresh,
-  type Problem,
-  refusal,
   RESOURCES,
   revisionOf,
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION, type Refusal } from '../../support/calls/refusals.ts'
+import {
+  IMPOSSIBLE,
+  INVALID,
+  NOT_FOUND,
+  NO_PERMISSION,
+  type Refusal,
+  type Problem,
+  refusal,
+} from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const SETS = `${SCHEMA}/condition_sets`

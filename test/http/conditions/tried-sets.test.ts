@@ -2,15 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { CONDITION_SAMPLES_MAX, SENT_ATTRIBUTES_BYTES_MAX, TRIED_TESTS_BYTES_MAX } from '#model/limits.ts'
 import type { TriedSample, TriedSet } from '#entities/tried-set.ts'
-import {
-  FACTS,
-  fresh,
-  type Problem,
-  refusal,
-  revisionOf,
-  SCHEMA,
-  sharedService,
-} from '#testing/processes/running-service.ts'
+import { FACTS, fresh, revisionOf, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { type Problem, refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const SETS = `${SCHEMA}/condition_sets`

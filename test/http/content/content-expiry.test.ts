@@ -56,8 +56,7 @@ const verdict = await sharedService()
 test('an export contains the expiration times of facts, and an import preserves them', async () => {
   await verdict.createDocumentModel()
   await verdict.users('ann', 'bob')
-  await verdict.group('staff')
-  await verdict.group('inner')
+  await verdict.groups('staff', 'inner')
   const expiring = { expires_at: END }
   const facts = '/v2/facts/default/default'
   await verdict.tenantRole('auditor', [])

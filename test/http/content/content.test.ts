@@ -7,12 +7,12 @@ import {
   ADMIN_KEY,
   type Client,
   neighbourOf,
-  type Problem,
   question,
   sharedService,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import type { Problem } from '../../support/calls/refusals.ts'
 import { content, contentOf, importInto, type Line } from '../../support/content.ts'
 import { sharedDirectory } from '../../support/processes/temporary-directories.ts'
 
@@ -92,8 +92,7 @@ async function fill(verdict: Client): Promise<void> {
   for (const key of ['alice', 'bob', 'žluťoučký "kůň"', 'a:b#c'])
     await made('POST', `${facts}/users`, { key, email: 'a@b.c', attributes: { constructor: 1 } })
   await made('POST', `${facts}/role_assignments`, { user: 'a:b#c', role: '__proto__', tenant: 'acme' })
-  await verdict.group('team')
-  await verdict.group('platform')
+  await verdict.groups('team', 'platform')
   await verdict.join('team', 'alice')
   await verdict.join('platform', 'bob')
   await made('PUT', `${schema}/groups/team/assign_group`, { group_instance_key: 'platform' })

@@ -196,9 +196,7 @@ describe('the setting SUBJECT_TYPES', () => {
 
   test('replaces the default types in evaluations, batches and searches', async () => {
     const other = await startedService({ subjectTypes: ['person'] })
-    await other.createDocumentModel()
-    await other.user('alice')
-    await other.assign('alice', 'viewer', 'document:d1')
+    await other.createViewer('alice', 'document:d1')
     for (const [type, isKnown] of [
       ['person', true],
       ['user', false],

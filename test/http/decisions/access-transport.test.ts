@@ -16,9 +16,7 @@ const OPERATIONS = [
 
 const strict = await sharedService({ hasStrictHeaders: true })
 const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX })
-await verdict.createDocumentModel()
-await verdict.user('alice')
-await verdict.assign('alice', 'viewer', 'document:d1')
+await verdict.createViewer('alice', 'document:d1')
 
 describe.each(ENDPOINTS)('%s', path => {
   const body = GOOD[path]

@@ -1,7 +1,8 @@
 /** Paths that scripts and charts for the commercial service call, and copies that run as tasks. */
 import { expect, test } from 'vitest'
 import type { Environment } from '#model/wire/organization/environment.ts'
-import { neighbourOf, refusal, sharedService } from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, neighbourOf, sharedService } from '#testing/processes/running-service.ts'
+import { refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const UP_TO_DATE = { status: 'ok', triggered: false }
@@ -52,8 +53,7 @@ test('a copy that is submitted as a task is complete when the response is sent, 
   ])
   expect(made.body.result).toMatchObject({ key: 'staging', name: 'Staging' })
   expect(made.headers.get('x-revision')).not.toBeNull()
-  const copied = await verdict.admin('GET', '/v2/schema/default/staging/resources/page')
-  expect(copied.status).toBe(200)
+  await verdict.done('GET', '/v2/schema/default/staging/resources/page', undefined, ADMIN_KEY)
 
   const result = (id: string) => verdict.admin('GET', `${tasks}/${id}/result?wait=60`)
   const read = await result(made.body.task_id)

@@ -47,9 +47,7 @@ async function ask(verdict: Client, user: string): Promise<void> {
 async function startedWithLog(user: string, settings: Parameters<typeof startedService>[0] = {}) {
   const path = join(storeDirectory(), 'decisions.log')
   const verdict = await startedService({ decisionLog: path, ...settings })
-  await verdict.createDocumentModel()
-  await verdict.user(user)
-  await verdict.assign(user, 'viewer', 'document:d1')
+  await verdict.createViewer(user, 'document:d1')
   return { path, verdict }
 }
 

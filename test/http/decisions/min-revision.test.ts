@@ -76,9 +76,7 @@ async function organizationAhead(by: number, of = client): Promise<string> {
 
 beforeAll(async () => {
   for (const service of [client, patient]) {
-    await service.createDocumentModel()
-    await service.users('alice')
-    await service.assign('alice', 'viewer', 'document:plan')
+    await service.createViewer('alice', 'document:plan')
   }
 })
 
@@ -156,19 +154,13 @@ test('this file covers every decision route', () => {
   expect(deciding.toSorted()).toEqual(DECISIONS.map(([path]) => path).toSorted())
 })
 
-async function madeKey(of = client): Promise<{ readonly id: string; readonly secret: string }> {
-  const body = { project_id: 'default', environment_id: 'default' }
-  const made = await of.admin<{ id: string; secret: string }>('POST', '/v2/api-key', body)
-  return made.body
-}
-
 function askWith(key: string, revision: string, of = client): Promise<Answer> {
   const body = question('alice', 'read', 'document:plan')
   return of.send('POST', '/allowed', { key, body, headers: { 'x-min-revision': revision } })
 }
 
 test('a request is rejected if it waited for a state in which its key is revoked', async () => {
-  const { id, secret } = await madeKey(patient)
+  const { id, secret } = await patient.createKey()
   expect((await askWith(secret, await organizationAhead(0, patient), patient)).status).toBe(200)
   const asking = askWith(secret, await organizationAhead(1, patient), patient)
   const revoked = await patient.admin('DELETE', `/v2/api-key/${id}`)
@@ -184,7 +176,7 @@ test('a request with an unknown key gets 503 instead of 401 if a future state ca
   expect([waiting.status, waiting.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)])
   // The organization reaches the requested revision, in which the key does not exist.
   const asking = askWith(unknown, await organizationAhead(1, patient), patient)
-  await madeKey(patient)
+  await patient.createKey()
   expect((await asking).status).toBe(401)
 })
 

@@ -22,9 +22,7 @@ const verdict = await sharedService({
   httpThreads: 2,
   bodyBytesMax: BODY_BYTES_MAX,
 })
-await verdict.createDocumentModel()
-await verdict.user('alice')
-await verdict.assign('alice', 'viewer', 'document:d1')
+await verdict.createViewer('alice', 'document:d1')
 
 interface Options {
   readonly method?: string

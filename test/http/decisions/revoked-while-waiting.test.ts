@@ -22,6 +22,7 @@ import { decisionParts } from '../../../src/composition/wiring/thread-routes.ts'
 import { documentReaders } from '../../support/documents/document-readers.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { ownDirectory } from '../../support/processes/temporary-directories.ts'
+import { ENVIRONMENT_PRINCIPAL } from '../edge/edge-server.ts'
 
 const readers = documentReaders('e')
 
@@ -31,16 +32,7 @@ type Key = (typeof KEYS)[number]
 
 const credential = (key: Key, slot: number) => ({
   secretHash: createHash('sha256').update(key).digest('hex'),
-  principal: {
-    kind: 'environment' as const,
-    keyId: key,
-    level: 'decide' as const,
-    organizationId: 'o',
-    projectId: 'p',
-    projectKey: 'project',
-    environmentId: 'e',
-    environmentKey: 'environment',
-  },
+  principal: { ...ENVIRONMENT_PRINCIPAL, keyId: key, level: 'decide' as const },
   slot,
   validUntil: null,
 })

@@ -20,20 +20,18 @@ export const AUTHORIZED = { authorization: `Bearer ${ENVIRONMENT_KEY}` }
 export const AUTHORIZATION = `Authorization: ${AUTHORIZED.authorization}`
 export const BODY_BYTES_MAX = 200_000
 
+export const ENVIRONMENT_PRINCIPAL = {
+  kind: 'environment',
+  keyId: null,
+  level: 'admin',
+  organizationId: 'o',
+  projectId: 'p',
+  projectKey: 'project',
+  environmentId: 'e',
+  environmentKey: 'environment',
+} as const
 const PRINCIPALS = new Map<string, Principal>([
-  [
-    ENVIRONMENT_KEY,
-    {
-      kind: 'environment',
-      keyId: null,
-      level: 'admin',
-      organizationId: 'o',
-      projectId: 'p',
-      projectKey: 'project',
-      environmentId: 'e',
-      environmentKey: 'environment',
-    },
-  ],
+  [ENVIRONMENT_KEY, ENVIRONMENT_PRINCIPAL],
   [ORGANIZATION_KEY, { kind: 'organization', keyId: null, level: 'admin', organizationId: 'o' }],
 ])
 

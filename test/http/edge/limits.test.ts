@@ -11,13 +11,12 @@ import {
   type Client,
   FACTS,
   neighbourOf,
-  type Problem,
   question,
-  refusal,
   SCHEMA,
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
+import { type Problem, refusal } from '../../support/calls/refusals.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { HANG_MS } from '../../support/hang.ts'
 

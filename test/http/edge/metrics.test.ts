@@ -87,10 +87,7 @@ describe('metrics of requests', () => {
 describe('metrics of decisions', () => {
   test('count each decision, including those of bulks, batches and AuthZEN', async () => {
     const verdict = await startedService({ opaPort: await freePort() })
-    await verdict.createDocumentModel()
-    await verdict.user('alice')
-    await verdict.instance('document:d1')
-    await verdict.assign('alice', 'viewer', 'document:d1')
+    await verdict.createViewer('alice', 'document:d1')
     const [yes, no] = [question('alice', 'read', 'document:d1'), question('alice', 'update', 'document:d1')]
     await verdict.post('/allowed', yes)
     await verdict.post('/allowed/bulk', [yes, no, no])
@@ -144,10 +141,7 @@ describe('metrics of environments', () => {
   test('report the revision, the facts and the bytes of each region', async () => {
     const verdict = await startedService({ metricsToken: METRICS_TOKEN })
     await neighbourOf(verdict, 'empty')
-    await verdict.createDocumentModel()
-    await verdict.user('alice')
-    await verdict.instance('document:d1')
-    await verdict.assign('alice', 'viewer', 'document:d1')
+    await verdict.createViewer('alice', 'document:d1')
     const scrape = await Scrape.of(verdict.address, { authorization: `Bearer ${METRICS_TOKEN}` })
     const ours = { project: 'default', environment: 'default' }
     const sequence = Number((await verdict.revision()).split('.')[1])
@@ -164,10 +158,7 @@ describe('metrics of environments', () => {
   test('contain no names without METRICS_TOKEN, only sums over all environments', async () => {
     const verdict = await startedService()
     await neighbourOf(verdict, 'merger-with-globex')
-    await verdict.createDocumentModel()
-    await verdict.user('alice')
-    await verdict.instance('document:d1')
-    await verdict.assign('alice', 'viewer', 'document:d1')
+    await verdict.createViewer('alice', 'document:d1')
     const scrape = await Scrape.of(verdict.address)
     expect(scrape.text).not.toContain('merger-with-globex')
     for (const { labels } of scrape.samples) {
@@ -188,14 +179,7 @@ describe('metrics of environments', () => {
 
   test('count built closures, and containers whose closures a change invalidated', async () => {
     const verdict = await startedService()
-    await verdict.resource({
-      key: 'folder',
-      actions: { read: {} },
-      roles: { viewer: { name: 'V', permissions: ['read'] } },
-    })
-    await verdict.relation('folder', 'parent', 'folder')
-    const grant = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
-    await verdict.post('/v2/schema/default/default/resources/folder/roles/viewer/implicit_grants', grant)
+    await verdict.createNestedFolders()
     await verdict.user('alice')
     for (const key of ['a', 'b', 'c']) await verdict.instance(`folder:${key}`)
     await verdict.relate('folder:a', 'parent', 'folder:b')

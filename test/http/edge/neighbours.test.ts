@@ -13,9 +13,9 @@ import {
   API_KEY,
   neighbourOf,
   question,
-  refusal,
   sharedService,
 } from '#testing/processes/running-service.ts'
+import { refusal } from '../../support/calls/refusals.ts'
 
 const ofEnvironments = routes.filter(({ path }) => path.includes('{env_id}'))
 const inEnvironments = ofEnvironments.filter(({ path }) => /^\/v2\/(schema|facts)\//.test(path))

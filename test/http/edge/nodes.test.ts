@@ -9,10 +9,10 @@ import {
   type Client,
   neighbourOf,
   question,
-  refusal,
   revisionOf,
   startedService,
 } from '#testing/processes/running-service.ts'
+import { refusal } from '../../support/calls/refusals.ts'
 
 const RECENT = '/v2/nodes/this/recent'
 
@@ -67,10 +67,7 @@ describe('the list of nodes', () => {
 describe('the recent figures of a node', () => {
   test('reflect the requests of its clients', async () => {
     const verdict = await startedService({ httpThreads: 2 })
-    await verdict.createDocumentModel()
-    await verdict.users('alice')
-    await verdict.instance('document:d1')
-    await verdict.assign('alice', 'viewer', 'document:d1')
+    await verdict.createViewer('alice', 'document:d1')
     const [yes, no] = [question('alice', 'read', 'document:d1'), question('alice', 'update', 'document:d1')]
     await verdict.post(
       '/allowed/bulk',
@@ -93,10 +90,9 @@ describe('the recent figures of a node', () => {
 
   test('require a key of the organization if METRICS_TOKEN is set', async () => {
     const verdict = await startedService({ metricsToken: 'token-of-the-scraper' })
-    const body = { project_id: 'default' }
-    const made = await verdict.admin<{ secret: string }>('POST', '/v2/api-key', body)
+    const made = await verdict.createKey({ project_id: 'default' })
     expect(refusal(await verdict.get(RECENT))).toEqual([403, 'FORBIDDEN_ACCESS'])
-    const asProject = await verdict.send('GET', RECENT, { key: made.body.secret })
+    const asProject = await verdict.send('GET', RECENT, { key: made.secret })
     expect(refusal(asProject)).toEqual([403, 'FORBIDDEN_ACCESS'])
     expect((await verdict.admin('GET', RECENT)).status).toBe(200)
     // The list of nodes reveals no other environment, so all keys can read it.

@@ -12,13 +12,13 @@ import {
   API_KEY,
   FACTS,
   neighbourOf,
-  type Problem,
   RESOURCES,
   SCHEMA,
   sharedService,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import type { Problem } from '../../support/calls/refusals.ts'
 import { content, importInto, type Line } from '../../support/content.ts'
 
 const BYTES_MAX = 2_048

@@ -8,13 +8,13 @@ import {
   type Client,
   FACTS,
   GROUPS,
-  type Problem,
   RESOURCES,
   SCHEMA,
   sharedService,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import type { Problem } from '../../support/calls/refusals.ts'
 import { mountedRoutes, routes } from '#testing/requests/routes.ts'
 import { MANAGEMENT_CALLS } from '../../support/calls/management-calls.ts'
 

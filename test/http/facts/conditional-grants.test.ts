@@ -4,7 +4,8 @@
  * races.
  */
 import { describe, expect, test } from 'vitest'
-import { type Answer, type Problem, refusal, sharedService } from '#testing/processes/running-service.ts'
+import { type Answer, sharedService } from '#testing/processes/running-service.ts'
+import { type Problem, refusal } from '../../support/calls/refusals.ts'
 import { mountedRoutes, routes } from '#testing/requests/routes.ts'
 import { createGrantModel, GRANTS } from '../../support/calls/grants.ts'
 

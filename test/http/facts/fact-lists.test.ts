@@ -3,13 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { RelationshipTuple } from '#entities/relationship-tuple.ts'
 import type { RoleAssignment } from '#entities/role-assignment.ts'
 import type { User } from '#entities/user.ts'
-import {
-  ADMIN_KEY,
-  type Envelope,
-  FACTS,
-  type Problem,
-  sharedService,
-} from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, type Envelope, FACTS, sharedService } from '#testing/processes/running-service.ts'
+import type { Problem } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const editor = { name: 'Editor', permissions: ['read'] }

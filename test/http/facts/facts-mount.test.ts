@@ -5,11 +5,10 @@ import {
   type Client,
   FACTS,
   neighbourOf,
-  refusal,
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { FORBIDDEN, IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
+import { FORBIDDEN, IMPOSSIBLE, INVALID, NOT_FOUND, refusal } from '../../support/calls/refusals.ts'
 import { MANAGEMENT_CALLS } from '../../support/calls/management-calls.ts'
 import type { Call } from '../../support/calls/schema-calls.ts'
 

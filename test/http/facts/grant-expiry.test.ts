@@ -7,12 +7,11 @@ import {
   type Envelope,
   FACTS,
   fresh,
-  type Problem,
-  refusal,
   sharedService,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { type Problem, refusal } from '../../support/calls/refusals.ts'
 import { createGrantModel, endsIn, GRANTS } from '../../support/calls/grants.ts'
 
 const verdict = await sharedService()

@@ -4,14 +4,13 @@ import { COMPLETIONS_DEFAULT, COMPLETIONS_MAX, LONG_KEY_BYTES_MAX } from '#model
 import type { KeyCompletion, KeyCompletions } from '#entities/key-completion.ts'
 import {
   ADMIN_KEY,
-  API_KEY,
   FACTS,
   GROUPS,
   neighbourOf,
-  refusal,
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
+import { refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 
@@ -59,17 +58,15 @@ interface Query {
   readonly limit?: number
 }
 
-function request(query: Query, key = API_KEY, facts = FACTS) {
+function pathOf(query: Query, facts = FACTS): string {
   const parameters = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
   )
-  return verdict.send<KeyCompletions>('GET', `${facts}/key_completions?${parameters.toString()}`, { key })
+  return `${facts}/key_completions?${parameters.toString()}`
 }
 
-async function complete(query: Query, key?: string, facts?: string): Promise<KeyCompletions> {
-  const { status, body } = await request(query, key, facts)
-  expect(status, JSON.stringify(body)).toBe(200)
-  return body
+function complete(query: Query, key?: string, facts?: string): Promise<KeyCompletions> {
+  return verdict.done('GET', pathOf(query, facts), undefined, key)
 }
 
 async function keys(kind: string, prefix: string, limit?: number): Promise<string[]> {
@@ -189,7 +186,7 @@ test.each<Query>([
   { kind: 'user', limit: 0 },
   { kind: 'user', limit: COMPLETIONS_MAX + 1 },
 ])('the query %j is rejected with 422', async query => {
-  expect(refusal(await request(query))).toEqual([422, 'INVALID_INPUT'])
+  expect(refusal(await verdict.get(pathOf(query)))).toEqual([422, 'INVALID_INPUT'])
 })
 
 test('a resource that does not exist has no groups', async () => {
@@ -205,9 +202,12 @@ test('a request returns only keys of the environment to which the API key is sco
     { key: 'bob-next-door' },
   ])
   expect(await keys('user', 'bob')).toEqual(['bob', 'bobby'])
-  expect(refusal(await request({ kind: 'user' }, neighbour))).toEqual([403, 'FORBIDDEN_ACCESS'])
-  const mounted = await verdict.get<KeyCompletions>('/facts/key_completions?kind=user&prefix=bobb')
-  expect(mounted.body.data.map(({ key }) => key)).toEqual(['bobby'])
+  expect(refusal(await verdict.send('GET', pathOf({ kind: 'user' }), { key: neighbour }))).toEqual([
+    403,
+    'FORBIDDEN_ACCESS',
+  ])
+  const mounted = await verdict.itemsIn('/facts/key_completions?kind=user&prefix=bobb')
+  expect(mounted.map(({ key }) => key)).toEqual(['bobby'])
 })
 
 // HTTP clients resolve `.` and `..` in paths, so a path cannot contain such keys.

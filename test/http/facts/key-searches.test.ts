@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import { KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
 import type { KeySearch } from '#entities/key-search.ts'
-import { FACTS, refusal, sharedService } from '#testing/processes/running-service.ts'
+import { FACTS, sharedService } from '#testing/processes/running-service.ts'
+import { refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 
@@ -26,15 +27,15 @@ Object.assign(users.at(-1)!, { first_name: 'Zoë', last_name: 'Lee', email: 'Zoe
 for (let from = 0; from < USERS; from += 5_000)
   await verdict.put(`${FACTS}/bulk/users`, { operations: users.slice(from, from + 5_000) })
 
-const search = (query: string) => verdict.get<KeySearch>(`${FACTS}/key_searches?${query}`)
+const pathOf = (query: string) => `${FACTS}/key_searches?${query}`
+const search = (query: string) => verdict.get<KeySearch>(pathOf(query))
 
 /** Runs a search to its end. Returns the keys that each of its requests found. */
 async function keysPerRequest(query: string): Promise<string[][]> {
   const found: string[][] = []
   let after = ''
   for (;;) {
-    const { status, body } = await search(`${query}${after}`)
-    expect(status).toBe(200)
+    const body = await verdict.done<KeySearch>('GET', pathOf(`${query}${after}`))
     found.push(body.data.map(({ key }) => key))
     if (body.next === null) return found
     after = `&after=${body.next}`
@@ -73,8 +74,7 @@ test('a request stops at its limit, and the next request continues after the las
 
 test('a search finds users that are created between its requests, and omits users that are deleted', async () => {
   const { body } = await search('kind=user&text=late')
-  await verdict.user('late-one')
-  await verdict.user('late-two')
+  await verdict.users('late-one', 'late-two')
   await verdict.delete(`${FACTS}/users/late-one`)
   const { body: next } = await search(`kind=user&text=late&after=${body.next}`)
   const { body: end } = await search(`kind=user&text=late&after=${next.next}`)

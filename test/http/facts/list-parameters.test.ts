@@ -1,16 +1,8 @@
 /** Query parameters of lists: filters by attributes, and rejection of unknown parameters. */
 import { describe, expect, test } from 'vitest'
 import { routes } from '#testing/requests/routes.ts'
-import {
-  type Envelope,
-  FACTS,
-  type Problem,
-  refusal,
-  RESOURCES,
-  SCHEMA,
-  sharedService,
-} from '#testing/processes/running-service.ts'
-import { INVALID } from '../../support/calls/refusals.ts'
+import { type Envelope, FACTS, RESOURCES, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { INVALID, type Problem, refusal } from '../../support/calls/refusals.ts'
 import { TOLERATED_PARAMETERS } from '#http/routing/tolerated-parameters.ts'
 
 const verdict = await sharedService()

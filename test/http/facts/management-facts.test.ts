@@ -5,16 +5,16 @@ import type { ResourceInstance } from '#entities/resource-instance.ts'
 import type { Resource } from '#entities/resource.ts'
 import type { RoleAssignment } from '#entities/role-assignment.ts'
 import type { User } from '#entities/user.ts'
+import { FACTS, fresh, RESOURCES, sharedService, startedService } from '#testing/processes/running-service.ts'
 import {
-  FACTS,
-  fresh,
+  DUPLICATE,
+  INVALID,
+  NOT_FOUND,
+  OTHER_TENANT,
+  OTHER_TYPE,
   type Problem,
   refusal,
-  RESOURCES,
-  sharedService,
-  startedService,
-} from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND, OTHER_TENANT, OTHER_TYPE } from '../../support/calls/refusals.ts'
+} from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()

@@ -11,13 +11,11 @@ import {
   groupPath,
   GROUPS,
   memberPath,
-  type Problem,
-  refusal,
   RESOURCES,
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, OTHER_TENANT } from '../../support/calls/refusals.ts'
+import { DUPLICATE, IMPOSSIBLE, OTHER_TENANT, type Problem, refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 await verdict.createDocumentModel()
@@ -94,8 +92,7 @@ describe('a role granted to a group on a document', () => {
 test('a grant to a group has no effect on a group of another type with the same key', async () => {
   const [key, alice, bob, d1] = fresh('crew', 'alice', 'bob', 'document:d1')
   await verdict.users(alice, bob)
-  await verdict.group(`squad:${key}`)
-  await verdict.group(`group:${key}`)
+  await verdict.groups(`squad:${key}`, `group:${key}`)
   await verdict.join(`squad:${key}`, alice)
   await verdict.join(key, bob)
   await verdict.grant(`squad:${key}`, 'viewer', d1)
@@ -114,8 +111,7 @@ test('a nested group makes its members effective members of the outer group, but
     'document:below',
   )
   await verdict.users(olga, ines)
-  await verdict.group(outer)
-  await verdict.group(inner)
+  await verdict.groups(outer, inner)
   await verdict.join(outer, olga)
   await verdict.join(inner, ines)
   await verdict.grant(outer, 'editor', above)
@@ -135,7 +131,7 @@ test('a nested group makes its members effective members of the outer group, but
 test('a group cannot be in itself, in its own descendants, twice in a group, or in a group of another type or tenant', async () => {
   const [outer, inner, squad, abroad, tenant] = fresh('outer', 'inner', 'squad', 'abroad', 'tenant')
   await verdict.tenant(tenant)
-  for (const group of [outer, inner, `squad:${squad}`]) await verdict.group(group)
+  await verdict.groups(outer, inner, `squad:${squad}`)
   await verdict.group(abroad, tenant)
   await verdict.nest(inner, { into: outer })
   for (const [child, parent, refused] of [
@@ -153,8 +149,7 @@ test('a group cannot be in itself, in its own descendants, twice in a group, or 
 test('granting the role member to a group works like nesting, but uses a separate relation (native.md D-41)', async () => {
   const [outer, inner, alice, d1] = fresh('outer', 'inner', 'alice', 'document:d1')
   await verdict.user(alice)
-  await verdict.group(outer)
-  await verdict.group(inner)
+  await verdict.groups(outer, inner)
   await verdict.join(inner, alice)
   await verdict.grant(outer, 'viewer', d1)
   await verdict.grant(inner, 'member', `group:${outer}`)
@@ -291,7 +286,7 @@ describe('grants that ended because a client deleted their derivation entry', ()
 
   test('are neither restored nor listed if they nested a group', async () => {
     const service = await serviceWithGrant()
-    for (const group of ['outer', 'inner']) await service.group(group)
+    await service.groups('outer', 'inner')
     await service.grant('outer', 'editor', 'document:inside')
     await service.nest('team', { into: 'outer' })
     expect(await service.allows('alice', 'update', 'document:inside')).toBe(true)
@@ -310,7 +305,7 @@ describe('grants that ended because a client deleted their derivation entry', ()
 
 test('children and parents of a group exclude linked instances that are not groups', async () => {
   const service = await startedService()
-  for (const group of ['outer', 'inner']) await service.group(group)
+  await service.groups('outer', 'inner')
   await service.nest('inner', { into: 'outer' })
   await service.instance('group:plain')
   const link = (subject: string, object: string) =>
@@ -533,7 +528,7 @@ test('a request that names a missing entity, or removes a missing link, is a 404
   const [team, other, alice, d1, tenant] = fresh('team', 'other', 'alice', 'document:d1', 'tenant')
   await verdict.user(alice)
   await verdict.tenant(tenant)
-  for (const group of [team, other]) await verdict.group(group)
+  await verdict.groups(team, other)
   await verdict.instance(d1)
   const grant = grantBody('editor', d1)
   const missing = grantBody('editor', `${d1}-missing`)
@@ -653,8 +648,7 @@ test('a role assignment of member on a group is a membership', async () => {
 test('a relationship tuple with the relation of a grant is a grant', async () => {
   const [team, other, alice, d1, d2] = fresh('team', 'other', 'alice', 'document:d1', 'document:d2')
   await verdict.user(alice)
-  await verdict.group(team)
-  await verdict.group(other)
+  await verdict.groups(team, other)
   await verdict.join(other, alice)
   await verdict.grant(team, 'viewer', d1)
   await verdict.relate(`group:${other}`, 'group_group_viewer', d2)

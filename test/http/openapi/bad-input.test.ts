@@ -7,15 +7,8 @@ import { gzipSync } from 'node:zlib'
 import { Compile } from 'typebox/compile'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '#http/routing/route.ts'
-import {
-  FACTS,
-  ADMIN_KEY,
-  type Answer,
-  API_KEY,
-  type Problem,
-  refusal,
-  sharedService,
-} from '#testing/processes/running-service.ts'
+import { FACTS, ADMIN_KEY, type Answer, API_KEY, sharedService } from '#testing/processes/running-service.ts'
+import { type Problem, refusal } from '../../support/calls/refusals.ts'
 import { exampleCalls } from '../../support/calls/example-calls.ts'
 import { REQUIRED_QUERIES, routes } from '#testing/requests/routes.ts'
 

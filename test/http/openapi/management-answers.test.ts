@@ -1,14 +1,8 @@
 /** Successful responses of all management routes match their schemas and have the revision (contract B). */
 import { describe, expect, test } from 'vitest'
 import type { Tenant } from '#entities/tenant.ts'
-import {
-  FACTS,
-  type Problem,
-  RESOURCES,
-  revisionOf,
-  SCHEMA,
-  sharedService,
-} from '#testing/processes/running-service.ts'
+import { FACTS, RESOURCES, revisionOf, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import type { Problem } from '../../support/calls/refusals.ts'
 import { MANAGEMENT_CALLS } from '../../support/calls/management-calls.ts'
 import { answerFindings, routes } from '#testing/requests/routes.ts'
 

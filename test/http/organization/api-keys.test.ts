@@ -16,12 +16,11 @@ import {
   fresh,
   neighbourOf,
   question,
-  refusal,
   sharedService,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { FORBIDDEN, IMPOSSIBLE, NOT_FOUND } from '../../support/calls/refusals.ts'
+import { FORBIDDEN, IMPOSSIBLE, NOT_FOUND, refusal } from '../../support/calls/refusals.ts'
 
 const KEYS = '/v2/api-key'
 const verdict = await sharedService({ httpThreads: 2 })

@@ -6,10 +6,10 @@ import {
   type Envelope,
   FACTS,
   GROUPS,
-  refusal,
   SCHEMA,
   startedService,
 } from '#testing/processes/running-service.ts'
+import { refusal } from '../../support/calls/refusals.ts'
 
 const LOG = '/v2/audit-log/default/default'
 
@@ -29,8 +29,7 @@ async function startedCompany(): Promise<Client> {
   await verdict.users('alice', 'bob')
   await verdict.instance('document:readme')
   await verdict.instance('document:other')
-  await verdict.group('support')
-  await verdict.group('staff')
+  await verdict.groups('support', 'staff')
   await verdict.join('support', 'alice')
   await verdict.nest('support', { into: 'staff' })
   await verdict.assign('alice', 'clerk', 'acme')
@@ -156,12 +155,8 @@ test('an entry of the organization has the key and id of the project, environmen
     key: 'staging',
     name: 'S',
   })
-  const key = await verdict.admin<{ id: string }>('POST', '/v2/api-key', {
-    project_id: project,
-    environment_id: env.body.id,
-    name: 'robot',
-  })
-  await verdict.admin('DELETE', `/v2/api-key/${key.body.id}`)
+  const key = await verdict.createKey({ project_id: project, environment_id: env.body.id, name: 'robot' })
+  await verdict.admin('DELETE', `/v2/api-key/${key.id}`)
   await verdict.admin('DELETE', `/v2/projects/${project}/envs/${env.body.id}`)
   await verdict.admin('DELETE', `/v2/projects/${project}`)
   const { body } = await verdict.admin<Envelope<AuditEntry>>('GET', '/v2/audit-log?per_page=6')
@@ -169,7 +164,7 @@ test('an entry of the organization has the key and id of the project, environmen
   const [ofProject, ofEnvironment, ofKey] = [
     { kind: 'project', key: 'shop', id: project },
     { kind: 'environment', key: 'staging', id: env.body.id },
-    { kind: 'api_key', key: 'robot', id: key.body.id },
+    { kind: 'api_key', key: 'robot', id: key.id },
   ]
   expect(found.slice(0, 4)).toEqual([
     ['deleteProject', [ofProject]],

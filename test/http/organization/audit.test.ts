@@ -19,11 +19,11 @@ import {
   FACTS,
   neighbourOf,
   question,
-  refusal,
   revisionOf,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { refusal } from '../../support/calls/refusals.ts'
 
 const LOG = '/v2/audit-log/default/default'
 const ORGANIZATION_LOG = '/v2/audit-log'
@@ -45,15 +45,12 @@ async function keyId(verdict: Client, project = 'default', environment = 'defaul
 test('each operation that changes data creates one entry with its key, request id and revision', async () => {
   // Backups need a store on disk.
   const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
-  const created = await verdict.admin<{ id: string }>('POST', '/v2/api-key', {
-    project_id: 'default',
-    environment_id: 'default',
-  })
+  const created = await verdict.createKey()
   await verdict.user('alice')
   const ours = await keyId(verdict)
   const audited = new Set<string>()
   const nameless: string[] = []
-  for (const [index, call] of exampleCalls(created.body.id).entries()) {
+  for (const [index, call] of exampleCalls(created.id).entries()) {
     const about =
       call.path.startsWith('/v2/projects') || call.path.startsWith('/v2/api-key') ? ORGANIZATION_LOG : LOG
     const [before] = await entries(verdict, '', about)

@@ -9,12 +9,11 @@ import {
   grantBody,
   neighbourOf,
   question,
-  refusal,
   RESOURCES,
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, NOT_FOUND } from '../../support/calls/refusals.ts'
+import { DUPLICATE, IMPOSSIBLE, NOT_FOUND, refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const ENVS = '/v2/projects/default/envs'

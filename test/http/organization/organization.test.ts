@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import type { Organization } from '#model/wire/organization/organization.ts'
 import type { EnvironmentStats } from '#model/wire/organization/environment.ts'
-import { ADMIN_KEY, API_KEY, FACTS, refusal, sharedService } from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, API_KEY, FACTS, sharedService } from '#testing/processes/running-service.ts'
+import { refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const scope = await verdict.get<{ organization_id: string }>('/v2/api-key/scope')

@@ -13,12 +13,11 @@ import {
   fresh,
   neighbourOf,
   question,
-  refusal,
   sharedService,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND, refusal } from '../../support/calls/refusals.ts'
 
 const PROJECTS = '/v2/projects'
 const ENVS = `${PROJECTS}/default/envs`

@@ -21,9 +21,7 @@ const MARK = Buffer.from([0xef, 0xbb, 0xbf])
 const on = await sharedService({ hasBytesPath: true })
 const off = await sharedService({ hasBytesPath: false })
 for (const service of [on, off]) {
-  await service.createDocumentModel()
-  await service.users('alice')
-  await service.assign('alice', 'viewer', 'document:d1')
+  await service.createViewer('alice', 'document:d1')
 }
 
 function marked(body: unknown): Buffer<ArrayBuffer> {

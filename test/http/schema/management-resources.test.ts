@@ -6,12 +6,10 @@ import type { ResourceRole, TenantRole } from '#entities/role.ts'
 import {
   type Envelope,
   fresh,
-  refusal,
   RESOURCES,
   SCHEMA,
   sharedService,
   startedService,
-  type Problem,
 } from '#testing/processes/running-service.ts'
 import {
   DUPLICATE,
@@ -20,6 +18,8 @@ import {
   NOT_FOUND,
   NO_PERMISSION,
   OTHER_TYPE,
+  refusal,
+  type Problem,
 } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()

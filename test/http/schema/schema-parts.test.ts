@@ -7,13 +7,12 @@ import type { Resource } from '#entities/resource.ts'
 import { newPage } from '../../support/calls/pages.ts'
 import {
   type Envelope,
-  refusal,
   RESOURCES,
   SCHEMA,
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
+import { DUPLICATE, INVALID, NOT_FOUND, refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 

@@ -2,15 +2,15 @@
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX, PARTS_PER_BODY_MAX, PARTS_PER_RESOURCE_MAX } from '#model/limits.ts'
 import { inherited, newPage } from '../../support/calls/pages.ts'
+import { GROUPS, RESOURCES, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 import {
-  GROUPS,
+  DUPLICATE,
+  IMPOSSIBLE,
+  INVALID,
+  NOT_FOUND,
   type Problem,
   refusal,
-  RESOURCES,
-  SCHEMA,
-  sharedService,
-} from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
+} from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'

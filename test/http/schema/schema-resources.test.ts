@@ -4,15 +4,8 @@ import type { Relation } from '#entities/relation.ts'
 import type { Resource } from '#entities/resource.ts'
 import type { ResourceRole } from '#entities/role.ts'
 import { inherited, newPage, shelfOf } from '../../support/calls/pages.ts'
-import {
-  FACTS,
-  fresh,
-  type Problem,
-  refusal,
-  RESOURCES,
-  sharedService,
-} from '#testing/processes/running-service.ts'
-import { IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/calls/refusals.ts'
+import { FACTS, fresh, RESOURCES, sharedService } from '#testing/processes/running-service.ts'
+import { IMPOSSIBLE, INVALID, NOT_FOUND, type Problem, refusal } from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'

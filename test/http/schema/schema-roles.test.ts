@@ -6,14 +6,20 @@ import { inherited, newPage, shelfOf } from '../../support/calls/pages.ts'
 import {
   type Envelope,
   fresh,
-  type Problem,
-  refusal,
   RESOURCES,
   SCHEMA,
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { DUPLICATE, IMPOSSIBLE, INVALID, NOT_FOUND, NO_PERMISSION } from '../../support/calls/refusals.ts'
+import {
+  DUPLICATE,
+  IMPOSSIBLE,
+  INVALID,
+  NOT_FOUND,
+  NO_PERMISSION,
+  type Problem,
+  refusal,
+} from '../../support/calls/refusals.ts'
 
 const verdict = await sharedService()
 const ROLES = `${SCHEMA}/roles`

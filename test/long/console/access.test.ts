@@ -2,24 +2,16 @@
 import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import {
-  ADMIN_KEY,
-  API_KEY,
-  type Client,
-  FACTS,
-  sharedService,
-  startedService,
-} from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, API_KEY, type Client, FACTS, startedService } from '#testing/processes/running-service.ts'
 import { complete, press, pressOn, typeInto, typeKey } from '../../support/console-keys.ts'
-import { consoleOf, goTo, look, LOOKS, rowWith, sees, typeApiKey } from '../../support/console-page.ts'
+import { goTo, look, LOOKS, rowWith, sees, sharedConsole, typeApiKey } from '../../support/console-page.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)>'
 /** A key that must be escaped in addresses, and that would be a formula in a spreadsheet. */
 const AWKWARD = '=2+2 50%/a?b#c "d", e'
 const END = '2031-06-01T08:00:00.000Z'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 await arrange(verdict)
 
 /** Creates nested groups, a folder, and more documents than fit on a page. */
@@ -42,8 +34,7 @@ async function arrange(client: Client): Promise<void> {
     },
   })
   await client.users('carol', 'dave', 'erin', MARKUP, AWKWARD)
-  await client.group('company')
-  await client.group('platform')
+  await client.groups('company', 'platform')
   await client.nest('platform', { into: 'company' })
   await client.join('platform', 'carol')
   await client.relate('folder:specs', 'parent', 'document:roadmap')

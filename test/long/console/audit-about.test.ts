@@ -3,19 +3,11 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/organization/api-key.ts'
-import {
-  ADMIN_KEY,
-  type Client,
-  FACTS,
-  SCHEMA,
-  sharedService,
-  startedService,
-} from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, type Client, FACTS, SCHEMA, startedService } from '#testing/processes/running-service.ts'
 import { choose, complete, press, pressOn } from '../../support/console-keys.ts'
-import { consoleOf, goTo, look, LOOKS, rowWith, sees, takePicture } from '../../support/console-page.ts'
+import { goTo, look, LOOKS, rowWith, sees, sharedConsole, takePicture } from '../../support/console-page.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 await verdict.createDocumentModel()
 await verdict.users('carol', 'dave')
@@ -145,12 +137,9 @@ test('the audit log shows a claimed actor only together with the key that claime
 
 test('the list of keys shows the creator and the approximate last use of each key', async () => {
   const client = await startedService()
-  const { body: ofTeam } = await client.send<ApiKey & { secret: string }>('POST', '/v2/api-key', {
-    key: ADMIN_KEY,
-    body: { name: 'Team' },
-  })
+  const ofTeam = await client.createKey({ name: 'Team' })
   const body = { project_id: 'default', environment_id: 'default', name: 'Shop' }
-  expect((await client.send('POST', '/v2/api-key', { key: ofTeam.secret, body })).status).toBe(200)
+  await client.done('POST', '/v2/api-key', body, ofTeam.secret)
   const page = await open({ address: client.address, key: ADMIN_KEY })
   await pressOn(page.getByRole('link', { name: 'Keys' }))
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByText(name, { exact: true }) })

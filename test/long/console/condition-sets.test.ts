@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { API_KEY, type Client, FACTS, SCHEMA, startedService } from '#testing/processes/running-service.ts'
-import { press, pressOn } from '../../support/console-keys.ts'
+import { type Client, FACTS, SCHEMA, startedService } from '#testing/processes/running-service.ts'
+import { press, pressOn, typeAndPress } from '../../support/console-keys.ts'
 import {
   consoleOf,
   goTo,
@@ -22,8 +22,7 @@ const SETS = `${SCHEMA}/condition_sets`
 async function company() {
   const verdict = await startedService()
   await verdict.createDocumentModel()
-  const made = async (path: string, body: unknown) =>
-    expect([path, (await verdict.post(path, body)).status]).toEqual([path, expect.toBeOneOf([200, 201])])
+  const made = (path: string, body: unknown) => verdict.done('POST', path, body)
   await made(`${SCHEMA}/users/attributes`, { key: 'department', type: 'string' })
   await made(`${SCHEMA}/users/attributes`, { key: 'level', type: 'number' })
   await made(`${SCHEMA}/resources/document/attributes`, { key: 'classification', type: 'number' })
@@ -101,8 +100,7 @@ test('a condition set is written with completion, evaluated while typing, create
   const page = await open('model/sets')
   await pressOn(page.getByRole('link', { name: 'New condition set' }))
   await page.locator('input:focus').waitFor()
-  await page.keyboard.type('Senior Sales')
-  await page.keyboard.press('Tab')
+  await typeAndPress(page, 'Senior Sales', 'Tab')
   expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe('senior_sales')
 
   // An unknown operator is marked in the text and listed below.
@@ -120,8 +118,7 @@ test('a condition set is written with completion, evaluated while typing, create
   await page.keyboard.type('"equ')
   await page.locator('.cm-tooltip-autocomplete', { hasText: 'same type and value' }).waitFor()
   await page.keyboard.press('Enter')
-  await page.keyboard.type('sales')
-  await page.keyboard.press('Control+End')
+  await typeAndPress(page, 'sales', 'Control+End')
   await page.keyboard.insertText('\n}')
   await expectVerdicts(page, 'matches', 'does not match', 'matches')
   expect(JSON.parse((await editor(page).innerText()).replaceAll(/\n+/g, '\n'))).toEqual({
@@ -156,8 +153,7 @@ test('a condition set is written with completion, evaluated while typing, create
   await page.getByRole('option', { name: 'document:read' }).waitFor()
   await page.keyboard.press('Escape')
   await page.keyboard.press('Tab')
-  await page.keyboard.type('document')
-  await page.keyboard.press('Escape')
+  await typeAndPress(page, 'document', 'Escape')
   await page.getByRole('dialog').getByText('senior_sales may document:read on document.').waitFor()
   await takePicture(page, 'condition-set-add-rule')
   await page.keyboard.press('Enter')
@@ -286,10 +282,7 @@ test('samples of a resource set use stored and entered attributes, and a rejecte
 
 test('the model file page shows and downloads the model file of the API, and follows changes', async () => {
   const { verdict, open } = await companyWithSales()
-  const response = await fetch(`${verdict.address}${SCHEMA}/model`, {
-    headers: { authorization: `Bearer ${API_KEY}` },
-  })
-  const text = await response.text()
+  const text = await verdict.done<string>('GET', `${SCHEMA}/model`)
   const page = await open('model/file')
   await page.getByRole('textbox', { name: 'Model file, in YAML' }).getByText('condition_sets').waitFor()
   const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Download')])

@@ -1,13 +1,12 @@
 /** Checks of every page that links reach: empty, with management keys, at 200 % zoom, by keyboard alone. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { ADMIN_KEY, FACTS, neighbourOf, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, FACTS, neighbourOf, SCHEMA } from '#testing/processes/running-service.ts'
 import { pressOn } from '../../support/console-keys.ts'
-import { consoleOf, expectAccessible, goToAddress } from '../../support/console-page.ts'
+import { expectAccessible, goToAddress, sharedConsole } from '../../support/console-page.ts'
 import { createTypes, TEN_TYPES } from '../../support/drawn-models.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 await verdict.createDocumentModel()
 await createTypes(TEN_TYPES.slice(0, 2), type => verdict.resource(type))
@@ -72,11 +71,9 @@ test('every page is accessible and not wider than the screen at 200 % zoom', asy
 })
 
 test.each(['a project', 'the organization'])('no page shows an error to the key of %s', async of => {
-  const made = await verdict.send<{ secret: string }>('POST', '/v2/api-key', {
-    body: { object_type: 'project', project_id: 'default', name: 'Of a project' },
-    key: ADMIN_KEY,
-  })
-  const page = await open({ key: of === 'a project' ? made.body.secret : ADMIN_KEY })
+  const scope = { object_type: 'project', project_id: 'default', name: 'Of a project' }
+  const made = await verdict.createKey(scope)
+  const page = await open({ key: of === 'a project' ? made.secret : ADMIN_KEY })
   await pressOn(page.locator('main').getByRole('link').first())
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   const alerts: string[] = []

@@ -9,16 +9,21 @@ import {
   fresh,
   groupPath,
   RESOURCES,
-  sharedService,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
 import { openPage } from '../../support/chromium.ts'
 import { dialogClosed, press, pressOn } from '../../support/console-keys.ts'
-import { consoleOf, expectAccessible, goTo, goToAddress, sees, SIZES } from '../../support/console-page.ts'
+import {
+  expectAccessible,
+  goTo,
+  goToAddress,
+  sees,
+  sharedConsole,
+  SIZES,
+} from '../../support/console-page.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 async function groupAndUser(service: Client = verdict): Promise<[group: string, user: string]> {
   const [group, user] = fresh('team', 'dora')

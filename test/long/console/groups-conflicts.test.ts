@@ -9,7 +9,6 @@ import {
   grantBody,
   groupPath,
   memberPath,
-  sharedService,
 } from '#testing/processes/running-service.ts'
 import {
   button,
@@ -21,10 +20,9 @@ import {
   pressOn,
   typeKey,
 } from '../../support/console-keys.ts'
-import { consoleOf, expectAccessible, goTo, look, sees } from '../../support/console-page.ts'
+import { expectAccessible, goTo, look, sees, sharedConsole } from '../../support/console-page.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 await verdict.createDocumentModel()
 
@@ -75,7 +73,7 @@ async function membership(): Promise<Kind> {
 
 async function nesting(): Promise<Kind> {
   const [outer, inner] = fresh('outer', 'inner')
-  for (const group of [outer, inner]) await verdict.group(group)
+  await verdict.groups(outer, inner)
   return {
     path: `groups/${outer}/inside`,
     add: 'Add group',
@@ -229,7 +227,7 @@ describe.each(KINDS)('the grant of %s', (name, make) => {
 
 test('a group is moved only with the expiration times that the page shows, and always has the old or the new parent', async () => {
   const [outer, other, inner] = fresh('outer', 'other', 'inner')
-  for (const group of [outer, other, inner]) await verdict.group(group)
+  await verdict.groups(outer, other, inner)
   await verdict.nest(inner, { into: outer })
   const put = (group: string, end: string | null): Promise<Answer> =>
     verdict.put(`${groupPath(group)}/assign_group`, { group_instance_key: inner, expires_at: end })

@@ -1,13 +1,7 @@
 /** Groups by keyboard: nesting, members, granted roles, expiration times and undo. */
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import {
-  type Envelope,
-  fresh,
-  groupPath,
-  memberPath,
-  sharedService,
-} from '#testing/processes/running-service.ts'
+import { type Envelope, fresh, groupPath, memberPath } from '#testing/processes/running-service.ts'
 import {
   choose,
   complete,
@@ -17,10 +11,9 @@ import {
   pressOn,
   typeKey,
 } from '../../support/console-keys.ts'
-import { consoleOf, goTo, look, LOOKS, sees } from '../../support/console-page.ts'
+import { goTo, look, LOOKS, sees, sharedConsole } from '../../support/console-page.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 await verdict.createDocumentModel()
 
@@ -44,7 +37,7 @@ async function endOf(group: string): Promise<string | undefined> {
 async function company() {
   const [outer, middle, inner] = fresh('company', 'engineering', 'platform')
   const [alice, bob, carol] = fresh('alice', 'bob', 'carol')
-  for (const group of [outer, middle, inner]) await verdict.group(group)
+  await verdict.groups(outer, middle, inner)
   await verdict.users(alice, bob, carol)
   await verdict.nest(middle, { into: outer })
   await verdict.nest(inner, { into: middle })
@@ -289,7 +282,7 @@ test('groups are loaded in pages, and the service executes searches', async () =
     await verdict.group(`${many}-${index}`)
     await verdict.nest(`${many}-${index}`, { into: many })
   }
-  for (const group of [first, second]) await verdict.group(group)
+  await verdict.groups(first, second)
   const page = await open('groups')
   await page.getByRole('searchbox').fill(`of-${many}-`)
   await sees(page, '2 of 2')

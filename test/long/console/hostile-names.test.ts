@@ -1,16 +1,15 @@
 /** Keys and names that contain markup are shown as text on every page, and no script in them runs. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { ADMIN_KEY, FACTS, RESOURCES, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, FACTS, RESOURCES, SCHEMA } from '#testing/processes/running-service.ts'
 import { pressOn } from '../../support/console-keys.ts'
-import { consoleOf, goTo, sees } from '../../support/console-page.ts'
+import { goTo, sees, sharedConsole } from '../../support/console-page.ts'
 
 const MARKUP = `"'><img src=x onerror="window.acted=1"><script>window.acted=1</script><svg onload="window.acted=1">{{7*7}}`
 /** The markup, shortened for keys with a length limit. */
 const KEY = MARKUP.slice(0, 60)
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 await fill()
 
 /** Creates entities whose names contain markup. Keys of users and instances can have any characters. */

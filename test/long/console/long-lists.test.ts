@@ -2,14 +2,13 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
-import { FACTS, fresh, sharedService } from '#testing/processes/running-service.ts'
-import { consoleOf, sees } from '../../support/console-page.ts'
+import { FACTS, fresh } from '#testing/processes/running-service.ts'
+import { sees, sharedConsole } from '../../support/console-page.ts'
 
 const PAGES = 8
 const ROWS = PAGES * 50
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 await verdict.createDocumentModel()
 
 const instance = (n: number): string => `document:d${String(n).padStart(3, '0')}`

@@ -1,21 +1,20 @@
 /** Edits of the model by keyboard with undo, concurrent changes, large models, and zooming of the graph. */
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
+import { ADMIN_KEY, API_KEY, neighbourOf, RESOURCES, SCHEMA } from '#testing/processes/running-service.ts'
 import {
-  ADMIN_KEY,
-  API_KEY,
-  neighbourOf,
-  RESOURCES,
-  SCHEMA,
-  sharedService,
-} from '#testing/processes/running-service.ts'
-import { button, choose, openDialog as openBy, pressInToast, pressOn } from '../../support/console-keys.ts'
-import { consoleOf, look, LOOKS, sees, takePicture } from '../../support/console-page.ts'
+  button,
+  choose,
+  openDialog as openBy,
+  pressInToast,
+  pressOn,
+  typeAndPress,
+} from '../../support/console-keys.ts'
+import { look, LOOKS, sees, sharedConsole, takePicture } from '../../support/console-page.ts'
 import { content, importInto } from '../../support/content.ts'
 import { createTypes, overlaps, sixHundredTypes, TEN_TYPES } from '../../support/drawn-models.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 await createTypes(TEN_TYPES, type => verdict.resource(type))
 
 const DOCUMENT = `${RESOURCES}/document`
@@ -268,10 +267,8 @@ test('adding an action or relation can be undone, unless another user has change
   }
   const addRelation = async (): Promise<void> => {
     await openDialog(page, 'Add relation')
-    await page.keyboard.type('sender')
-    await page.keyboard.press('Tab')
-    await page.keyboard.type('team')
-    await page.keyboard.press('Tab')
+    await typeAndPress(page, 'sender', 'Tab')
+    await typeAndPress(page, 'team', 'Tab')
     await sees(page, 'team can then be sender of invoice.')
     await submit(page)
     await button(page, 'Delete the relation sender').waitFor()

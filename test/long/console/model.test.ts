@@ -1,19 +1,12 @@
 /** Model graph with 10 and 100 types, model changes, and the permission matrix, by keyboard. */
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  type Client,
-  neighbourOf,
-  RESOURCES,
-  SCHEMA,
-  sharedService,
-} from '#testing/processes/running-service.ts'
-import { openDialog, pressOn } from '../../support/console-keys.ts'
-import { consoleOf, goTo, look, LOOKS, sees } from '../../support/console-page.ts'
+import { type Client, neighbourOf, RESOURCES, SCHEMA } from '#testing/processes/running-service.ts'
+import { openDialog, pressOn, typeAndPress } from '../../support/console-keys.ts'
+import { goTo, look, LOOKS, sees, sharedConsole } from '../../support/console-page.ts'
 import { createTypes, hundredTypes, overlaps, TEN_TYPES } from '../../support/drawn-models.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 await createTypes(TEN_TYPES, type => verdict.resource(type))
 
 /** Returns the key of an environment with 100 types, which the first call creates. */
@@ -90,17 +83,14 @@ test('arrow keys move between types, and Enter selects a type and dims the types
 test('a type with an action, a role, a relation and a derivation is added and deleted', async () => {
   const page = await open('model')
   await openDialog(page.getByRole('button', { name: 'Add type' }))
-  await page.keyboard.type('chapter')
-  await page.keyboard.press('Tab')
-  await page.keyboard.press('Tab')
+  await typeAndPress(page, 'chapter', 'Tab', 'Tab')
   await page.keyboard.type('read')
   await sees(page, 'Adds the type chapter with the actions read.')
   await page.keyboard.press('Enter')
 
   const panel = page.getByRole('complementary', { name: 'The type chapter' })
   await openDialog(panel.getByRole('button', { name: 'Add action', exact: true }))
-  await page.keyboard.type('print')
-  await page.keyboard.press('Enter')
+  await typeAndPress(page, 'print', 'Enter')
   await panel.getByRole('button', { name: 'Delete the action print' }).waitFor()
 
   await openDialog(panel.getByRole('button', { name: 'Add role' }))
@@ -111,10 +101,8 @@ test('a type with an action, a role, a relation and a derivation is added and de
   await panel.getByRole('button', { name: 'Delete the role reader' }).waitFor()
 
   await openDialog(panel.getByRole('button', { name: 'Add relation' }))
-  await page.keyboard.type('book')
-  await page.keyboard.press('Tab')
-  await page.keyboard.type('document')
-  await page.keyboard.press('Tab')
+  await typeAndPress(page, 'book', 'Tab')
+  await typeAndPress(page, 'document', 'Tab')
   await sees(page, 'document can then be book of chapter.')
   await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
   await panel.getByRole('button', { name: 'Delete the relation book' }).waitFor()
@@ -123,8 +111,7 @@ test('a type with an action, a role, a relation and a derivation is added and de
   const fromRole = page.getByRole('button', { name: 'From the role of document' })
   await pressOn(fromRole)
   await page.getByRole('option', { name: 'editor' }).waitFor()
-  await page.keyboard.type('ed')
-  await page.keyboard.press('Enter')
+  await typeAndPress(page, 'ed', 'Enter')
   await sees(
     page,
     'Users with the role editor on an instance of document receive reader on each instance of chapter of which it is book.',

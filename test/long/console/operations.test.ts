@@ -7,14 +7,12 @@ import {
   type Client,
   fresh,
   question,
-  sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { choose, dialog, press, pressOn } from '../../support/console-keys.ts'
-import { consoleOf, expectAccessible, look, LOOKS, rowWith, sees } from '../../support/console-page.ts'
+import { choose, dialog, press, pressOn, typeAndPress } from '../../support/console-keys.ts'
+import { expectAccessible, look, LOOKS, rowWith, sees, sharedConsole } from '../../support/console-page.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 await verdict.createDocumentModel()
 await verdict.tenant('acme')
@@ -75,8 +73,7 @@ async function secretIn(page: Page): Promise<string> {
 async function type(page: Page, role: 'textbox' | 'combobox', name: string, text: string): Promise<void> {
   const field = page.getByRole('dialog').getByRole(role, { name, exact: true })
   await pressOn(field, 'ControlOrMeta+a')
-  await page.keyboard.type(text)
-  await page.keyboard.press('Tab')
+  await typeAndPress(page, text, 'Tab')
 }
 
 /** Expression for the content of the page and all data that the browser stores for it. */
@@ -234,11 +231,8 @@ test('a rejected creation shows an error in the dialog, and a revocation shows o
 
 test('a project key creates keys of its environments, and does not see other keys', async () => {
   const [name] = fresh('of a project')
-  const made = await verdict.send<{ secret: string }>('POST', '/v2/api-key', {
-    body: { object_type: 'project', project_id: 'default', name },
-    key: ADMIN_KEY,
-  })
-  const page = await open({ key: made.body.secret })
+  const made = await verdict.createKey({ object_type: 'project', project_id: 'default', name })
+  const page = await open({ key: made.secret })
   await pressOn(page.getByRole('link', { name: 'Keys' }))
   await page.getByRole('table', { name: 'API keys' }).waitFor()
   expect(await page.getByText(name).count()).toBe(0)

@@ -1,11 +1,10 @@
 /** Errors of the API in the German console. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { fresh, sharedService } from '#testing/processes/running-service.ts'
-import { consoleOf, look, sees } from '../../support/console-page.ts'
+import { fresh } from '#testing/processes/running-service.ts'
+import { look, sees, sharedConsole } from '../../support/console-page.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 /** Submits the dialog that adds a type. */
 async function addType(page: Page, key: string): Promise<void> {

@@ -1,11 +1,10 @@
 /** Page that checks access and explains the decision: path, near misses, rules, and links to a check. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_KEY, API_KEY, FACTS, sharedService } from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, API_KEY, FACTS } from '#testing/processes/running-service.ts'
 import { complete, press, pressOn } from '../../support/console-keys.ts'
-import { consoleOf, goTo, look, LOOKS, sees, typeApiKey } from '../../support/console-page.ts'
+import { goTo, look, LOOKS, sees, sharedConsole, typeApiKey } from '../../support/console-page.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 const OVER_PARENT = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
 const END = '2199-12-31T12:00:00.000Z'
@@ -42,7 +41,7 @@ beforeAll(async () => {
     await verdict.instance(reference)
   await verdict.instance('document:contract', 'acme')
   await verdict.relate('folder:specs', 'parent', 'document:plan')
-  for (const group of ['company', 'platform']) await verdict.group(group)
+  await verdict.groups('company', 'platform')
   await verdict.nest('platform', { into: 'company' })
   await verdict.grant('company', 'viewer', 'folder:specs')
   await verdict.join('platform', 'carl')

@@ -1,13 +1,12 @@
 /** Sign-in: files of the first load, rejected keys, storage of the key, and the sign-out. */
 import type { Request } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, API_KEY } from '#testing/processes/running-service.ts'
 import { openPage } from '../../support/chromium.ts'
 import { pressOn } from '../../support/console-keys.ts'
-import { consoleOf, look, LOOKS, sees, typeApiKey } from '../../support/console-page.ts'
+import { look, LOOKS, sees, sharedConsole, typeApiKey } from '../../support/console-page.ts'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 test('the files of the console are cached permanently, and the first load is less than 300 KB', async () => {
   const page = await openPage(await open.chromium())
@@ -53,7 +52,7 @@ test('a key is stored only in its tab, is not in an address, and is removed by t
 
 test('revoking a key ends its session and shows the reason', async () => {
   const scope = { project_id: 'default', environment_id: 'default', name: 'temporary' }
-  const made = await verdict.done<{ id: string; secret: string }>('POST', '/v2/api-key', scope, ADMIN_KEY)
+  const made = await verdict.createKey(scope)
   const page = await open({ key: made.secret, refusals: [401] })
   await page.getByRole('navigation').waitFor()
   await verdict.send('DELETE', `/v2/api-key/${made.id}`, { key: ADMIN_KEY })

@@ -1,14 +1,13 @@
 /** Confirmation before unsaved changes are discarded, and keys that equal reserved words of addresses. */
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { ADMIN_KEY, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
-import { consoleOf, goTo, goToAddress, look, LOOKS, sees } from '../../support/console-page.ts'
+import { ADMIN_KEY, SCHEMA } from '#testing/processes/running-service.ts'
+import { goTo, goToAddress, look, LOOKS, sees, sharedConsole } from '../../support/console-page.ts'
 
 const SETS = `${SCHEMA}/condition_sets`
 const TYPED = 'mine'
 
-const verdict = await sharedService()
-const open = consoleOf(verdict.address)
+const { verdict, open } = await sharedConsole()
 
 beforeAll(async () => {
   await verdict.createDocumentModel()

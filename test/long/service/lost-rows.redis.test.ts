@@ -42,10 +42,7 @@ async function until(status: number, node: Client) {
 
 /** Grants alice access, creates another environment, and returns its key. */
 async function filled(node: Client): Promise<string> {
-  await node.createDocumentModel()
-  await node.users('alice')
-  await node.instance('document:plan')
-  await node.assign('alice', 'viewer', 'document:plan')
+  await node.createViewer('alice', 'document:plan')
   return neighbourOf(node, 'neighbour')
 }
 

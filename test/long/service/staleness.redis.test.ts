@@ -28,9 +28,7 @@ async function cuttableNode(settings: NonNullable<Parameters<typeof startedServi
     dataDirectory: storeDirectory(),
     ...settings,
   })
-  await node.createDocumentModel()
-  await node.users('alice')
-  await node.assign('alice', 'viewer', 'document:plan')
+  await node.createViewer('alice', 'document:plan')
   return { proxy, node }
 }
 
@@ -124,9 +122,7 @@ test.each(['log', 'meta'] as const)(
 test('a starting node rejects checks on an environment that has been too long without Redis', async () => {
   const { proxy, storeUrl, directUrl } = await cuttableStore(redis)
   const first = await startedService({ storeUrl: directUrl, dataDirectory: storeDirectory() })
-  await first.createDocumentModel()
-  await first.users('alice')
-  await first.assign('alice', 'viewer', 'document:plan')
+  await first.createViewer('alice', 'document:plan')
   const body = { key: 'later', name: 'Opened after the default one' }
   const later = await first.admin<{ id: string }>('POST', '/v2/projects/default/envs', body)
 

@@ -6,7 +6,6 @@ import { cuttableStore, freshness, readiness, until } from '../../support/nodes.
 import { Scrape } from '#testing/requests/metrics.ts'
 import { sharedRedis } from '../../support/processes/redis-server.ts'
 import {
-  ADMIN_KEY,
   type Client,
   FACTS,
   question,
@@ -27,9 +26,7 @@ async function nodeAndOther() {
   const other = await startedService({ storeUrl: directUrl, dataDirectory: storeDirectory() })
   const dataDirectory = storeDirectory()
   const node = await startedService({ ...TIMING, storeUrl, dataDirectory })
-  await node.createDocumentModel()
-  await node.users('alice')
-  await node.assign('alice', 'viewer', 'document:plan')
+  await node.createViewer('alice', 'document:plan')
   await until(200, () => freshness(node))
   return { proxy, node, other, dataDirectory }
 }
@@ -126,6 +123,6 @@ async function revokeFromAlice(client: Client): Promise<void> {
 async function environmentWithKey(client: Client, name: string) {
   const { body } = await client.admin<{ id: string }>('POST', ENVS, { key: name, name })
   const scope = { project_id: 'default', environment_id: body.id }
-  const made = await client.done<{ id: string; secret: string }>('POST', '/v2/api-key', scope, ADMIN_KEY)
+  const made = await client.createKey(scope)
   return { id: body.id, keyId: made.id, key: made.secret }
 }

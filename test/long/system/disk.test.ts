@@ -44,9 +44,7 @@ function startOn(disk: string): ServiceProcess {
 async function filledOn(disk: string) {
   const service = startOn(disk)
   const client = await clientOf(service)
-  await client.createDocumentModel()
-  await client.user('alice')
-  await client.assign('alice', 'viewer', 'document:plan')
+  await client.createViewer('alice', 'document:plan')
   return { service, client }
 }
 

@@ -91,9 +91,7 @@ describe('the package, installed in an empty directory,', () => {
     // Without a signal, the service would outlive its parent process.
     onTestFinished(async () => void (await run('kill', ['-KILL', pid!]).catch(() => null)))
     const client = await clientOf(service)
-    await client.createDocumentModel()
-    await client.user('anna')
-    await client.assign('anna', 'viewer', 'document:plan')
+    await client.createViewer('anna', 'document:plan')
     expect(await client.allows('anna', 'read', 'document:plan')).toBe(true)
     const asked = await run('npx', [manifest.name, 'check', 'anna', 'read', 'document:plan'], {
       cwd: elsewhere,

@@ -19,8 +19,7 @@ const RULES: readonly Change[] = [conditionSet('ann', { 'user.key': { equals: 'a
 /** `slow` and `other` have rules, `plain` has none. Each step of `slow` advances the clock by `ms`. */
 function serviceWith(ms: number) {
   const engineOf = (changes: readonly Change[]): SharedEngine => {
-    const engine = SharedEngine.with([resourceType('document', 'read'), tenant('default'), ...changes])
-    return engine
+    return SharedEngine.with([resourceType('document', 'read'), tenant('default'), ...changes])
   }
   const engines = new Map([
     ['slow', engineOf(RULES)],

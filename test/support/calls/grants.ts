@@ -140,7 +140,7 @@ export const GRANTS: Readonly<Record<string, (verdict: Client) => Promise<Grant>
   },
   'a group in a group': async verdict => {
     const [outer, inner] = fresh('outer', 'inner')
-    for (const group of [outer, inner]) await verdict.group(group)
+    await verdict.groups(outer, inner)
     return new Grant(verdict, {
       made: 'assignGroup',
       removed: 'unassignGroup',

@@ -21,7 +21,7 @@ function keptBytes(): number {
 }
 
 function engineWith(long: string): SharedEngine {
-  const engine = SharedEngine.with([
+  return SharedEngine.with([
     resourceType('document', 'read'),
     tenant('default'),
     conditionSet('long', { 'user.long': { contains: 'y' } }),
@@ -34,7 +34,6 @@ function engineWith(long: string): SharedEngine {
       } as const
     }),
   ])
-  return engine
 }
 
 const question = (n: number, more: Partial<Query> = {}): Query => {

@@ -1,7 +1,8 @@
 /** Limit of rules that one request can create or remove. */
 import { expect, test } from 'vitest'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
-import { type Client, FACTS, type Problem, startedService } from '#testing/processes/running-service.ts'
+import { type Client, FACTS, startedService } from '#testing/processes/running-service.ts'
+import type { Problem } from '../../../support/calls/refusals.ts'
 
 const RULES = `${FACTS}/set_rules`
 const BULK = `${RULES}/bulk`

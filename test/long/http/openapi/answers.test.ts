@@ -37,11 +37,8 @@ const description = new Description(
   (await verdict.send<Record<string, unknown>>('GET', '/openapi.json', { key: null })).body,
 )
 
-const spareKey = await verdict.admin<{ id: string }>('POST', '/v2/api-key', {
-  project_id: 'default',
-  environment_id: 'default',
-})
-const EXAMPLE_CALLS = exampleCalls(spareKey.body.id)
+const spareKey = await verdict.createKey()
+const EXAMPLE_CALLS = exampleCalls(spareKey.id)
 
 /** Operations and the statuses that they returned: `isAllowed 200`. */
 const seen = new Set<string>()
