@@ -6,7 +6,8 @@ import { cpSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync }
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { describe, expect, test, type TestContext } from 'vitest'
-import { besideSuites, expectRow, keptFolder, ownFolder, reasonAgainst, run } from './published.ts'
+import { besideSuites, expectRow, keptFolder, reasonAgainst, run } from './published.ts'
+import { ownDirectory } from '../support/processes/temporary-directories.ts'
 import { pythonWith } from './python-environment.ts'
 import { API_KEY, startedService } from '#testing/processes/running-service.ts'
 
@@ -26,7 +27,7 @@ async function ground(): Promise<Ground> {
   await service.createDocumentModel()
   for (const user of ['alice', 'bob']) await service.user(user)
   for (const document of DOCUMENTS) await service.assign('alice', 'viewer', `document:${document}`)
-  const folder = ownFolder()
+  const folder = ownDirectory()
   const description = join(folder, 'openapi.json')
   const response = await fetch(`${service.address}/openapi.json`)
   writeFileSync(description, await response.text())

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
-import { ownDirectory } from '../support/processes/temporary-directories.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The header of the table of clients in docs/compatibility.md. */
@@ -57,12 +56,6 @@ export async function reasonAgainst(install: () => Promise<unknown>): Promise<st
 export function keptFolder(name: string): string {
   const folder = join(ROOT, '.artifacts', 'clients', name)
   mkdirSync(folder, { recursive: true })
-  return folder
-}
-
-/** A folder that is removed after the current test. */
-export function ownFolder(): string {
-  const folder = ownDirectory()
   return folder
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkDataFile } from '#store/lmdb/check-data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import { directory } from './journal/journals.ts'
+import { ownDirectory } from '../support/processes/temporary-directories.ts'
 
 const PAGE = 4_096
 const { readSync } = fs
@@ -16,7 +16,7 @@ const key = (number: number): Buffer => Buffer.from(`key-${number}`)
 
 /** Copies the directory and truncates the data file in the copy. */
 function cutAt(path: string, bytes: number): string {
-  const copy = directory()
+  const copy = ownDirectory()
   cpSync(path, copy, { recursive: true })
   truncateSync(file(copy), bytes)
   return copy
@@ -48,18 +48,18 @@ async function readWhole(path: string): Promise<number> {
 }
 
 test('a data file in use is accepted after each write and after it is closed', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const tables = await writtenOver(path, 60)
   await tables.close()
   expect(() => checkDataFile(path)).not.toThrow()
 })
 
 test('a data file that another thread extends during the check is accepted', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const tables = new LmdbTables(path)
   const table = tables.table('table')
   await tables.write(() => table.put(key(0), Buffer.alloc(100)))
-  const before = directory()
+  const before = ownDirectory()
   cpSync(path, before, { recursive: true })
   await tables.write(() => {
     for (let n = 1; n < 200; n += 1) table.put(key(n), Buffer.alloc(3_000, n))
@@ -84,13 +84,13 @@ test('a data file that another thread extends during the check is accepted', asy
 })
 
 test('a missing or empty data file is accepted', () => {
-  const path = directory()
+  const path = ownDirectory()
   expect(() => checkDataFile(path)).not.toThrow()
   expect(() => checkDataFile(join(path, 'nowhere'))).not.toThrow()
 })
 
 test('a truncated data file is refused with its path and advice, wherever it ends', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const tables = new LmdbTables(path)
   await tables.write(() => {
     for (let n = 0; n < 2_000; n += 1) tables.table('table').put(key(n), Buffer.alloc(700, n))
@@ -123,7 +123,7 @@ test('a truncated data file is refused with its path and advice, wherever it end
 })
 
 test('a data file can lack only those of its last pages that are free', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const tables = new LmdbTables(path)
   const table = tables.table('table')
   await tables.write(() => {

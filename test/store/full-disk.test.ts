@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openStore } from '#store/open/open-store.ts'
-import { directory } from './journal/journals.ts'
+import { ownDirectory } from '../support/processes/temporary-directories.ts'
 import { commitOf, everyone, scannedKeys, toyRule } from './toy-rows.ts'
 
 const WRITER = join(import.meta.dirname, 'full-disk-writer.ts')
@@ -12,7 +12,7 @@ const WRITER = join(import.meta.dirname, 'full-disk-writer.ts')
 const FILE_BLOCKS_MAX = 8_000
 
 test('a store on a full disk refuses commits, closes, and continues when space is available again', async () => {
-  const url = `lmdb:${directory()}`
+  const url = `lmdb:${ownDirectory()}`
   const script = `ulimit -f ${FILE_BLOCKS_MAX}; exec "$0" "$@"`
   const argv = ['-c', script, process.execPath, '--disable-warning=ExperimentalWarning', WRITER, url]
   const output = execFileSync('sh', argv, { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -37,7 +37,7 @@ test('a store on a full disk refuses commits, closes, and continues when space i
 })
 
 test('the lock file of a new store is fully allocated, so that a full disk cannot end the process later', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const store = await openStore(`lmdb:${path}`, toyRule)
   await store.environment('default')
   const { size, blocks } = statSync(join(path, 'default', 'lock.mdb'))
@@ -47,7 +47,7 @@ test('the lock file of a new store is fully allocated, so that a full disk canno
 })
 
 test('a start without disk space for its files logs the reason', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const script = 'ulimit -f 8; exec "$0" "$@"'
   const argv = ['-c', script, process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts']
   const env = { ...process.env, STORE_URL: `lmdb:${path}`, PORT: '0' }

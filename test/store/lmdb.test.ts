@@ -10,7 +10,8 @@ import { LocalCopy } from '#store/redis/copy/local-copy.ts'
 import { LARGE_ROWS, WriteThread } from '#store/large-writes/write-thread.ts'
 import type { LedgerUnderTest } from './ledger-under-test.ts'
 import { describeKind, onLmdb, openLedger } from './embedded-ledgers.ts'
-import { directory, writeThread } from './journal/journals.ts'
+import { writeThread } from './journal/journals.ts'
+import { ownDirectory } from '../support/processes/temporary-directories.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
 
 /** A thread that makes all commits, because each counts as large. */
@@ -101,7 +102,7 @@ test('large commits of several environments alternate, and a commit is packed on
 })
 
 test('the thread for large writes refuses an entry for a replica without lists, which would only log the entry', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const tables = new LmdbTables(path)
   const options = { listRule: toyRule, logEntriesMax: 10, isKeyedLater: () => false }
   const copy = new LocalCopy({ ...options, tables })
@@ -163,7 +164,7 @@ test.each([
   ['is all zeros', (file: Buffer) => Buffer.alloc(file.length)],
   ['has a wrong head', (file: Buffer) => Buffer.concat([file.subarray(0, 4_096), Buffer.alloc(8_192, 1)])],
 ])('a data file that %s is refused with its path', async (_, damaged) => {
-  const path = directory()
+  const path = ownDirectory()
   await new LmdbTables(path).close()
   const file = join(path, 'data.mdb')
   writeFileSync(file, damaged(readFileSync(file)))
@@ -173,7 +174,7 @@ test.each([
 })
 
 test('an empty data file, as left by a process that exited after creating it, is initialized', async () => {
-  const path = directory()
+  const path = ownDirectory()
   writeFileSync(join(path, 'data.mdb'), '')
   const tables = new LmdbTables(path)
   await tables.write(() => tables.table('rows').put(Uint8Array.of(1), Uint8Array.of(2)))

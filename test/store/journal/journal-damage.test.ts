@@ -11,7 +11,6 @@ import { openStore } from '#store/open/open-store.ts'
 import { KeptLog } from '../../support/kept-log.ts'
 import {
   checkpoint,
-  directory,
   type Disk,
   LetCheckpoints,
   on,
@@ -24,6 +23,7 @@ import {
   leaveJournal,
   placesIn,
 } from './journals.ts'
+import { ownDirectory } from '../../support/processes/temporary-directories.ts'
 import { commitOf, everyone, scannedKeys, toyRule } from '../toy-rows.ts'
 
 const thread = writeThread()
@@ -43,7 +43,7 @@ async function twoSegments(): Promise<{
   readonly older: string
   readonly newer: string
 }> {
-  const path = directory()
+  const path = ownDirectory()
   await leaveJournal(path, async tables => {
     for (const key of ['a', 'b', 'c']) await put(tables, key, key.repeat(20))
     await expect(checkpoint(tables)).rejects.toMatchObject({ code: 'STORE_REFUSED' })
@@ -62,7 +62,7 @@ function flip(file: string, at: number): void {
 
 /** Opens a copy of the directory, and returns the keys in it. */
 async function shownIn(path: string): Promise<string[]> {
-  const copy = directory()
+  const copy = ownDirectory()
   cpSync(path, copy, { recursive: true })
   return Object.keys(
     await shownLater(copy).catch((error: Error) => {
@@ -136,7 +136,7 @@ test('no data is lost if a single bit in the head of a segment has changed', asy
 })
 
 test('a torn batch, which was never acknowledged, is skipped, and its intact records are reported', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const checkpoints = new LetCheckpoints(thread)
   checkpoints.before = refuse
   const disk: Disk = {}
@@ -180,7 +180,7 @@ test('a local replica keeps the records before the damage, and reports the damag
 })
 
 test('a damaged journal closes only its own environment, which opens again without the journal', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const largeWrites = new LetCheckpoints(thread)
   largeWrites.before = refuse
   const never = { isLarge: () => false, commit: refuse, apply: refuse }

@@ -14,7 +14,6 @@ import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { KeptLog } from '../../support/kept-log.ts'
 import {
   checkpoint,
-  directory,
   type Disk,
   diskError,
   journalFiles,
@@ -30,6 +29,7 @@ import {
   writeThread,
   leaveJournal,
 } from './journals.ts'
+import { ownDirectory } from '../../support/processes/temporary-directories.ts'
 import { bytes, commitOf, everyone, text, toyRule } from '../toy-rows.ts'
 
 const thread = writeThread()
@@ -46,7 +46,7 @@ const failNextWrite = (disk: Disk): void => {
 }
 
 test('a journal on a full disk refuses writes that need space and accepts others, until space is free again', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const disk: Disk = {}
   const tables = await openTables(path, thread, on(disk))
   await put(tables, 'small', '1')
@@ -66,7 +66,7 @@ test('a journal on a full disk refuses writes that need space and accepts others
 })
 
 test('while checkpoints are refused, reads and writes continue until the journal is full', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const checkpoints = new LetCheckpoints(thread)
   checkpoints.before = refuse
   const tables = await openTables(path, checkpoints)
@@ -112,7 +112,7 @@ class OnFullDisk extends LmdbTables {
 
 /** A directory with a journal of two segments. The stored tables do not contain their records. */
 async function leftJournal(): Promise<string> {
-  const path = directory()
+  const path = ownDirectory()
   await leaveJournal(path, async tables => {
     await put(tables, 'a', 'old')
     await put(tables, 'b', 'old')
@@ -144,7 +144,7 @@ test.each([
   const refused = { code: 'STORE_REFUSED', message: expect.stringContaining('not made') as string }
   await expect(put(first, 'd', '1')).rejects.toMatchObject(refused)
   await expect(checkpoint(first)).rejects.toMatchObject(refused)
-  await expect(first.backUp(directory())).rejects.toMatchObject(refused)
+  await expect(first.backUp(ownDirectory())).rejects.toMatchObject(refused)
   expect(shown(first)).toEqual(all)
   await first.close()
   expect(await stored(path)).toEqual(level)
@@ -176,7 +176,7 @@ test('a replay error that is not a disk error prevents the opening, and keeps th
 })
 
 test('a write with an unknown outcome after a disk error is repeated in order before later writes', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const checkpoints = new LetCheckpoints(thread)
   checkpoints.before = refuse
   const disk: Disk = {}
@@ -202,7 +202,7 @@ test('a write with an unknown outcome after a disk error is repeated in order be
 
 test('a commit with an unknown outcome appears in the feed if it turns out to be written', async () => {
   const disk: Disk = {}
-  const tables = await openTables(directory(), thread, on(disk))
+  const tables = await openTables(ownDirectory(), thread, on(disk))
   const view = new TableView(tables, toyRule)
   const ledger = await EmbeddedLedger.open({ tables, view })
   const start = await ledger.head()
@@ -220,7 +220,7 @@ test('a commit with an unknown outcome appears in the feed if it turns out to be
 
 test('the changes of a refused commit never appear in the feed, even if another commit takes its sequence', async () => {
   const disk: Disk = { beforeRoom: full }
-  const path = directory()
+  const path = ownDirectory()
   const tables = await openTables(path, thread, on(disk))
   const view = new TableView(tables, toyRule)
   // The thread exits after it has made the commit, so that the ledger finds the commit in the tables.
@@ -246,7 +246,7 @@ test('the changes of a refused commit never appear in the feed, even if another 
 })
 
 test('a checkpoint is not repeated if its thread exits after it has made the checkpoint', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const lostAfterwards = {
     checkpoint: async (...args: Parameters<WriteThread['checkpoint']>) => {
       await thread.checkpoint(...args)
@@ -262,7 +262,7 @@ test('a checkpoint is not repeated if its thread exits after it has made the che
 })
 
 test('a checkpoint that begins while a write waits for space moves the write to the other segment', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const checkpoints = new LetCheckpoints(thread)
   const disk: Disk = {}
   const tables = await openTables(path, checkpoints, on(disk))
@@ -277,7 +277,7 @@ test('a checkpoint that begins while a write waits for space moves the write to 
 })
 
 test('a write during a checkpoint is checkpointed afterwards without another write', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const checkpoints = new LetCheckpoints(thread)
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   checkpoints.before = () => mayGoOn
@@ -293,7 +293,7 @@ test('a write during a checkpoint is checkpointed afterwards without another wri
 })
 
 test('a checkpoint fails if a segment has wrong content, and the next checkpoint succeeds', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const tables = await openTables(path, thread)
   for (const key of ['a', 'b', 'c']) await put(tables, key, '1')
   const file = openSync(segmentPaths(path)[1], 'r+')
@@ -314,7 +314,7 @@ test('a checkpoint fails if a segment has wrong content, and the next checkpoint
 })
 
 test('a large write waits for the writes before it, and a later small write waits only for the large write', async () => {
-  const tables = await openTables(directory(), thread)
+  const tables = await openTables(ownDirectory(), thread)
   const order: string[] = []
   const large = (name: string) => tables.elsewhere(async () => void order.push(name))
   const small = (name: string) => tables.write(() => void order.push(name))

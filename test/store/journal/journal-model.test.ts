@@ -8,7 +8,8 @@ import type { RangeOptions, Table, Tables } from '#store/tables.ts'
 import { Random } from '#testing/data/random.ts'
 import { howToRepeat, seed } from '../../properties/seeded.ts'
 import { runsOf } from '../../support/random-runs.ts'
-import { directory, writeThread } from './journals.ts'
+import { writeThread } from './journals.ts'
+import { ownDirectory } from '../../support/processes/temporary-directories.ts'
 
 const NAMES = ['one', 'two', 'three'] as const
 /** Letters of keys. Their number is small, so that keys often have common prefixes or are equal. */
@@ -45,7 +46,7 @@ const emptyModel = (): Model => new Map(NAMES.map(name => [name, new Map()]))
 
 class Run {
   readonly #random: Random
-  readonly #directory = directory()
+  readonly #directory = ownDirectory()
   #tables!: JournaledTables
   /** Content that readers see. */
   #model = emptyModel()

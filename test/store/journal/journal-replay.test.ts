@@ -12,7 +12,6 @@ import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { openStore } from '#store/open/open-store.ts'
 import {
   checkpoint,
-  directory,
   journalFiles,
   LetCheckpoints,
   openTables,
@@ -25,6 +24,7 @@ import {
   leaveJournal,
   placesIn,
 } from './journals.ts'
+import { ownDirectory } from '../../support/processes/temporary-directories.ts'
 import { bytes, commitOf, everyone, scannedKeys, text, toyRule } from '../toy-rows.ts'
 
 const thread = writeThread()
@@ -37,7 +37,7 @@ async function openUntilRefused(path: string) {
 
 /** A directory with a journal of three records. The stored tables do not contain these records. */
 async function threeRecords(): Promise<{ readonly path: string; readonly segment: string }> {
-  const path = directory()
+  const path = ownDirectory()
   await leaveJournal(path, async tables => {
     for (const key of ['a', 'b', 'c']) await put(tables, key, key.repeat(20))
   })
@@ -47,7 +47,7 @@ async function threeRecords(): Promise<{ readonly path: string; readonly segment
 const keysIn = (segment: Buffer): string[] => [...(readSegment(segment)?.changes.get('one')?.keys() ?? [])]
 
 test('checkpoints fill the pages of a table to which keys are added only at its end', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const tables = await openTables(path)
   // Five of these entries fill a page of lmdb.
   const [perCheckpoint, value] = [100, bytes('v'.repeat(780))]
@@ -95,7 +95,7 @@ test('a replay of a segment ends before a record in which a single bit has chang
 test('files that are not valid segments are ignored', async () => {
   const { path } = await threeRecords()
   for (const content of [Buffer.alloc(0), Buffer.alloc(100_000), Buffer.from('VJNL')]) {
-    const copy = directory()
+    const copy = ownDirectory()
     cpSync(path, copy, { recursive: true })
     writeFileSync(segmentPaths(copy)[1], content)
     expect(await shownLater(copy)).toEqual({})
@@ -103,7 +103,7 @@ test('files that are not valid segments are ignored', async () => {
 })
 
 test('old records in a recycled segment are not replayed, even if they begin where the new records end', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const { tables, die } = await openUntilRefused(path)
   // The third generation recycles the file of the first generation. All their records have the same length.
   for (const key of ['a', 'b', 'c']) await put(tables, key, 'first')
@@ -128,7 +128,7 @@ test('the journal of other tables is ignored, even if its generation is the next
 
 test('the journal of an earlier run is ignored after a later run has written', async () => {
   const { path } = await threeRecords()
-  const early = directory()
+  const early = ownDirectory()
   cpSync(path, early, { recursive: true })
   const tables = await openTables(path)
   await remove(tables, 'a')
@@ -138,14 +138,14 @@ test('the journal of an earlier run is ignored after a later run has written', a
 })
 
 test('tables older than the journal are opened if the journal has all later records, and refused otherwise', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const { tables, die } = await openUntilRefused(path)
   /** Copies of the stored tables at each generation, without writes in progress. */
   const copies: string[] = []
   for (const generation of ['1', '2', '3']) {
     await put(tables, generation, 'x')
     await checkpoint(tables)
-    const copy = directory()
+    const copy = ownDirectory()
     cpSync(join(path, 'data.mdb'), join(copy, 'data.mdb'))
     copies.push(copy)
   }
@@ -173,7 +173,7 @@ test('replaying a journal twice changes nothing', async () => {
 })
 
 test('a store of an earlier release is opened and converted to the current format', async () => {
-  const path = directory()
+  const path = ownDirectory()
   const own = join(path, 'default')
   const early = new LmdbTables(own)
   const ledger = await EmbeddedLedger.open({ tables: early, view: new TableView(early, toyRule) })
@@ -194,7 +194,7 @@ test('a store of an earlier release is opened and converted to the current forma
 })
 
 test('a backup contains all acknowledged writes before it, and writes continue during the copy', async () => {
-  const [path, copy] = [directory(), directory()]
+  const [path, copy] = [ownDirectory(), ownDirectory()]
   const { promise: mayCopy, resolve: goOn } = Promise.withResolvers<void>()
   class SlowCopies extends LmdbTables {
     override async backUp(to: string): Promise<void> {

@@ -11,15 +11,8 @@ import type { LargeWrites, SegmentEnd } from '#store/large-writes.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import type { Tables } from '#store/tables.ts'
 import { bytes, text } from '../toy-rows.ts'
-import { ownDirectory } from '../../support/processes/temporary-directories.ts'
 
 export type MakesCheckpoints = Pick<LargeWrites, 'checkpoint'>
-
-/** A directory that is deleted after the test. */
-export function directory(): string {
-  const made = ownDirectory()
-  return made
-}
 
 /** A thread for large writes and checkpoints. A write with `largeRows` rows or more is large. */
 export function writeThread(largeRows?: number): WriteThread {
