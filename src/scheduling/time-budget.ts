@@ -15,6 +15,8 @@ export type ThreadKind = keyof typeof LONGEST_SLICE_MS
 
 /** Minimum time that is accounted for. Accounting for a shorter time would cost more than that time. */
 const SPENT_MS_MIN = 0.02
+/** Maximum time by which an environment can be ahead of the one that was served last. */
+const AHEAD_MS_MAX = 1_000
 
 export class TimeBudget {
   readonly sliceMs: number
@@ -54,7 +56,10 @@ export class TimeBudget {
     if (ms < SPENT_MS_MIN) return
     this.sliceEnd()
     this.#spentMs.set(environmentId, (this.#spentMs.get(environmentId) ?? 0) + ms)
-    this.#totalMs.set(environmentId, this.totalMs(environmentId) + ms)
+    // Time that was spent while nothing waited is remembered only up to a maximum. Otherwise, a busy
+    // environment would later wait until others have spent as much as it has spent in days.
+    const totalMs = Math.min(this.totalMs(environmentId) + ms, this.#servedMs + AHEAD_MS_MAX)
+    this.#totalMs.set(environmentId, totalMs)
     if (this.#totalMs.size > this.#totalsMax) this.#forgetTotals()
   }
 

@@ -24,6 +24,7 @@ const SAID_IN_WORDS = [
   /must not contain unpaired surrogates/,
   /without control characters/,
   /percent-encoded UTF-8/,
+  /X-Actor-For needs X-Actor|must be one name; encode a comma as %2C/,
   /permission of a (tenant role|rule) must have the form resource:action/,
   /is required for a tenant role/,
   /must be false or null/,

@@ -54,6 +54,16 @@ test('environments receive equal time, not equal numbers of steps', async () => 
   )
 })
 
+test('an environment that worked for long while others were idle is served within their next second', async () => {
+  const shop = new Workshop()
+  const [busy, other] = [shop.sliced.share('a'), shop.sliced.share('b')]
+  for (let n = 0; n < 1_000; n += 1) shop.sliced.budget.spend('a', SLICE_MS)
+  const all = Array.from({ length: 1_000 }, () => other.take(shop.step('other', SLICE_MS)))
+  all.push(busy.take(shop.step('busy', SLICE_MS)))
+  await Promise.all(all)
+  expect(shop.worked.indexOf('busy')).toBeLessThan(1_000 / SLICE_MS + 2)
+})
+
 test('an idle environment does not accumulate time for later', async () => {
   const shop = new Workshop()
   const [busy, idle] = [shop.sliced.share('a'), shop.sliced.share('b')]

@@ -140,12 +140,16 @@ export class BodyReceiver implements Receiving {
   #take(piece: ArrayBuffer, isLast: boolean): void {
     if (this.#request.isDecided) return
     const isWhole = isLast && this.#collector === null && piece.byteLength <= this.bytesMax()
+    const isLate = this.#isReceiving
     this.#setReceiving(!isLast)
     // Nearly all bodies are passed on here, without a copy. A body that is large or must wait is copied,
     // because the memory of the piece belongs to the HTTP library.
     const isSmall = isWhole && piece.byteLength < LARGE_BODY_BYTES_MIN
-    if (isSmall && this.#host.requestScheduler.begin(piece.byteLength, shareOf(this.#request.principal)))
-      this.#request.answerAtOnce(this.#isKept() ? new DataView(piece) : EMPTY_BODY)
+    if (isSmall && this.#host.requestScheduler.begin(piece.byteLength, shareOf(this.#request.principal))) {
+      const body = this.#isKept() ? new DataView(piece) : EMPTY_BODY
+      if (isLate) this.#request.answerLater(body)
+      else this.#request.answerAtOnce(body)
+    }
     // If the first packet contains only the head, the HTTP library first passes an empty piece, which is
     // skipped.
     else if (isLast || piece.byteLength > 0) this.#takePiece(piece, isLast)

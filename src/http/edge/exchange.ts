@@ -195,7 +195,7 @@ export class Exchange
     if (this.isOver) return
     try {
       // Checks the key again, because it could have been revoked since the head arrived.
-      if (this.isAdmitted) this.#host.dispatcher.identifyAgain(this.match!, this, this.#head)
+      if (this.isAdmitted) this.principal = this.#host.dispatcher.identifyAgain(this.match!, this, this.#head)
     } catch (error) {
       this.refuse(error)
     }

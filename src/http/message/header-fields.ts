@@ -71,14 +71,14 @@ const ActorNames = Type.String({ maxLength: ACTOR_HEADERS_BYTES_MAX })
 export const ACTOR: RequestHeaderField = {
   name: 'X-Actor',
   description:
-    'Name of the person or program that acts, percent-encoded. It is recorded in the audit log as a claim of this API key, and gives no right. If the value is not a ' +
+    'Name of the person or program that acts, percent-encoded (a comma as `%2C`). It is recorded in the audit log as a claim of this API key, and gives no right. If the value is not a ' +
     'valid name, the response is 422.',
   schema: ActorNames,
 }
 
 export const ACTOR_FOR: RequestHeaderField = {
   name: 'X-Actor-For',
-  description: `Names of those for whom \`X-Actor\` acts, the nearest first: at most ${ACTORS_FOR_MAX}, percent-encoded and separated by commas. Recorded like \`X-Actor\`.`,
+  description: `Names of those for whom \`X-Actor\` acts, the nearest first: at most ${ACTORS_FOR_MAX}, percent-encoded and separated by commas. Requires \`X-Actor\` and is recorded like it.`,
   schema: ActorNames,
 }
 

@@ -127,11 +127,11 @@ export class Dispatcher {
   }
 
   /**
-   * Checks the key of an admitted request again. Throws the error for the client if the key is no longer
-   * valid. The check does not count towards the rate limit of the key.
+   * Checks the key of an admitted request again and returns its present principal. Throws the error for the
+   * client if the key is no longer valid. The check does not count towards the rate limit of the key.
    */
-  identifyAgain({ route }: RouteMatch, { principal }: Admitted, head: RequestHead): void {
-    if (principal !== null) identifyCaller(route, head.headers.authorization, this.#authenticate)
+  identifyAgain({ route }: RouteMatch, { principal }: Admitted, head: RequestHead): Principal | null {
+    return principal && identifyCaller(route, head.headers.authorization, this.#authenticate)
   }
 
   /**
@@ -270,7 +270,7 @@ export class Dispatcher {
     body: WholeBody,
   ): LargeRequest {
     const { contentEncoding } = head.headers
-    const identify = (): void => this.identifyAgain(match, { principal, caller }, head)
+    const identify = (): void => void this.identifyAgain(match, { principal, caller }, head)
     return { route: match.route, principal, caller, contentEncoding, body, identify }
   }
 

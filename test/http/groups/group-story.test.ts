@@ -77,7 +77,7 @@ describe('a role granted to a group on a document', () => {
       expect([reference, status, body.message]).toEqual([
         reference,
         400,
-        expect.stringContaining('names an instance of another type'),
+        expect.stringContaining('names an instance whose type is not'),
       ])
     }
     // The type `nothing` does not exist, so the text is a key with a colon (native.md D-25). If a document

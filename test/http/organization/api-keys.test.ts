@@ -5,6 +5,7 @@ import type { Environment } from '#model/wire/organization/environment.ts'
 import type { Project } from '#model/wire/organization/project.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
+import { RawConnection } from '#testing/requests/raw-connection.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
@@ -359,6 +360,19 @@ test('a revoked key is rejected on every thread as soon as the revocation return
   expect(refusal(await admin('GET', `${KEYS}/${key.id}`))).toEqual(NOT_FOUND)
   expect(refusal(await remove(key))).toEqual(NOT_FOUND)
   expect(refusal(await rotate(key))).toEqual(NOT_FOUND)
+})
+
+test('a request whose body follows the head as a whole is rejected if its key was revoked in between', async () => {
+  const key = await created(OF_DEFAULT)
+  const connection = await RawConnection.open(Number(new URL(verdict.address).port))
+  const body = JSON.stringify(question('alice', 'read', 'document:plan'))
+  const fields = [`Authorization: Bearer ${key.secret}`, 'Content-Type: application/json', 'Host: localhost']
+  await connection.send(
+    ['POST /allowed HTTP/1.1', ...fields, `Content-Length: ${body.length}`, '', ''].join('\r\n'),
+  )
+  expect((await remove(key)).status).toBe(204)
+  expect((await connection.ask(body))!.status).toBe(401)
+  connection.destroy()
 })
 
 test('the key of API_KEY cannot be revoked or rotated over HTTP', async () => {
