@@ -154,7 +154,9 @@ export class PackedQueries {
     const { buffer, byteOffset, byteLength } = this.bytes
     const bytes = new DataView(buffer.slice(byteOffset, byteOffset + byteLength))
     const keyRanges = this.keyRanges.slice(0, this.count * RANGE_WORDS)
-    return this.#over(bytes, keyRanges, 0, attributes => attributes.in(bytes))
+    const own = this.#over(bytes, keyRanges, 0, attributes => attributes.in(bytes))
+    own.isSingle = this.isSingle
+    return own
   }
 
   /** Returns a range of the queries, without copying the bytes. O(count). */

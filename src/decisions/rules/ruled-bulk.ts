@@ -24,6 +24,7 @@ const PART_CHECKS_MAX = 128
 
 export class RuledBulk {
   #question: Question
+  #isDetached = false
   readonly #verdicts: Verdicts
   #next = 0
   /** Whether the next query is known to be a long one. */
@@ -35,9 +36,14 @@ export class RuledBulk {
     this.#verdicts = new Uint8Array(question.count)
   }
 
-  /** Copies the queries, so that the bytes of the request can be reused. O(bytes). */
+  /**
+   * Copies the queries, so that the bytes of the request can be reused. Repeated calls have no effect.
+   * O(bytes).
+   */
   detach(): void {
+    if (this.#isDetached) return
     this.#question = this.#question.detached()
+    this.#isDetached = true
   }
 
   /**
@@ -58,6 +64,8 @@ export class RuledBulk {
       yield* this.#decideQuick(engine)
       this.#isLong = false
       if (this.#isDone) return this.#verdicts
+      // The query refers to the bytes of the request and outlives a pause.
+      this.detach()
       const query = this.#question.query(this.#next)
       const promised = elsewhere(query)
       if (promised === null) this.#put(yield* decideInSlices(engine, query))

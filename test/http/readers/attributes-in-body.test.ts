@@ -109,6 +109,7 @@ test('the attributes of a single check are read whether or not it matches a temp
     const body = JSON.stringify(question(1, { context: { at: index } }))
     const packed = singles.read(viewOf(Buffer.from(`  ${body}\n`)))
     expect(packed!.queryContext(0)!.sent()).toEqual({ ...sentBy(1), context: { at: index } })
+    expect(packed!.detached().isSingle).toBe(true)
   }
 })
 

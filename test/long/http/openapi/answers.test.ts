@@ -297,6 +297,13 @@ describe('error responses', () => {
     expect(await call(made, { key: ADMIN_KEY, ...illegible(route) })).toBe(422)
   })
 
+  test.each(those(({ readsClaim }) => readsClaim))(
+    '$operationId returns 422 for an invalid X-Actor',
+    async each => {
+      expect(await call(each.call, { headers: { 'X-Actor': 'a,b' } })).toBe(422)
+    },
+  )
+
   function illegible({ paramNames, query, path }: Route): Spoilt {
     if (paramNames.length > 0) return { path: filled(path, '%zz') }
     return query === null ? { text: '{' } : { path: `${path}?page=0` }
