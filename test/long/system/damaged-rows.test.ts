@@ -13,11 +13,14 @@ import { startedProcess } from '../../support/processes/started-process.ts'
 const EXPORT = '/v2/projects/default/envs/default/export'
 /** Long enough that an export consists of several chunks. */
 const LONG_TEXT = 'x'.repeat(10_000)
+/** Id of the requests that wait for the damage. */
+const PROBE = 'probe'
 const USERS = Array.from({ length: 20 }, (_, index) => `user-${index}`)
 
 interface LogLine {
   readonly level: number
   readonly msg: string
+  readonly requestId?: string
   readonly err: { readonly type: string; readonly stack: string }
 }
 
@@ -30,23 +33,28 @@ async function filledService() {
     await service.call('POST', `${FACTS}/users`, { key, attributes: { text: LONG_TEXT } })
   }
   const scope = await service.call<{ environment_id: string }>('GET', '/v2/api-key/scope')
+  const ask = (path: string, requestId: string): Promise<Response> =>
+    fetch(address + path, { headers: { authorization: `Bearer ${API_KEY}`, 'x-request-id': requestId } })
   return {
     address,
-    ask: (path: string, requestId: string) =>
-      fetch(address + path, {
-        headers: { authorization: `Bearer ${API_KEY}`, 'x-request-id': requestId },
-      }),
+    ask,
     /** Stops the process. Returns its exit code and the errors that it logged. */
     ended: async () => {
       const code = await service.end('SIGTERM')
       const lines = service.stderr.trimEnd().split('\n')
-      const errors = lines.map(line => JSON.parse(line) as LogLine).filter(({ level }) => level >= 50)
+      const errors = lines
+        .map(line => JSON.parse(line) as LogLine)
+        .filter(({ level, requestId }) => level >= 50 && requestId !== PROBE)
       return { code, errors }
     },
-    damage: (kind: 'user' | 'tenant', key: string, damaged: (row: Row) => Row) =>
-      damageRows(join(cwd, 'data', scope.environment_id), levelled, row =>
+    /** Damages a row, and waits until the service has dropped its own copy of the row. */
+    damage: async (kind: 'user' | 'tenant', key: string, damaged: (row: Row) => Row) => {
+      await damageRows(join(cwd, 'data', scope.environment_id), levelled, row =>
         row.key[0] === KIND_BYTES[kind] && Buffer.from(row.value).includes(key) ? damaged(row) : null,
-      ),
+      )
+      const path = kind === 'user' ? `${FACTS}/users/${key}` : EXPORT
+      await expect.poll(async () => (await ask(path, PROBE)).status).toBe(500)
+    },
   }
 }
 
