@@ -1,6 +1,6 @@
 /**
  * Time that a thread may spend without processing new events. Every thread that serves several environments
- * has one budget. All work that can be divided takes its time from it, so that a request waits for at most
+ * has one budget. The divisible work of requests takes its time from it, so that a request waits for at most
  * one slice, and for the step with which that slice ends.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Error of a commit that the store rejected for a reason that the operator can fix. `lmdb/disk-errors.ts` and
- * `redis/redis-ledger.ts` create it.
+ * `redis/ledger/redis-ledger.ts` create it.
  */
 import { AuthzError } from '#model/errors.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Purges the rows that removals left (`commands/removal.ts`), after their responses are sent: in batches that
+ * Purges the rows that removals left (`drafts/removal.ts`), after their responses are sent: in batches that
  * block the thread for at most a few milliseconds.
  *
  * A batch starts as soon as the view shows the previous one, without waiting for the disk. Batches become

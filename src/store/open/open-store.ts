@@ -5,7 +5,7 @@
  *     memory:      nothing on disk, lost with the process
  *     redis://…    the ledgers in Redis, shared with other processes; a local replica of each in the data
  *                  directory. With TLS (rediss://), Sentinel (redis+sentinel://) or a cluster
- *                  (redis+cluster://): see redis/redis-url.ts
+ *                  (redis+cluster://): see redis/link/redis-url.ts
  *
  * Environments share only the directory and its lock. Messages contain only the scheme of a URL: a Redis URL
  * can contain a password.
