@@ -60,6 +60,8 @@ export interface DecisionLogOptions {
   readonly random: () => number
   /** Returns the time for a line, in milliseconds since 1970. */
   readonly now: () => number
+  /** Returns a request ID as it is logged. */
+  readonly shownId: (id: string) => string
   readonly counters: ThreadCounters | null
   /**
    * Called if the file cannot be opened or written. Lines are dropped until a write succeeds. Until then,
@@ -98,9 +100,14 @@ export class DecisionLog {
     let origin: LineOrigin | null = null
     for (let index = 0; index < verdicts.length; index++) {
       if (!this.#isDrawn()) continue
-      origin ??= originOf(client, environmentId)
+      origin ??= this.#originOf(client, environmentId)
       this.#record(verdicts[index] === 1, origin, asked.query(index))
     }
+  }
+
+  #originOf({ requestId, actor = null }: LoggedClient, environmentId: string): LineOrigin {
+    const ids = { request_id: this.#options.shownId(requestId), environment_id: environmentId }
+    return { ids, actor: actor === null ? null : { actor } }
   }
 
   #isDrawn(): boolean {
@@ -157,11 +164,6 @@ export class DecisionLog {
     if (!this.#isFaulty) this.#options.onFault(error)
     this.#isFaulty = true
   }
-}
-
-function originOf({ requestId, actor = null }: LoggedClient, environmentId: string): LineOrigin {
-  const ids = { request_id: requestId, environment_id: environmentId }
-  return { ids, actor: actor === null ? null : { actor } }
 }
 
 /**

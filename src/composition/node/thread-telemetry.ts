@@ -2,6 +2,7 @@
 import type { ThreadSettings } from '#config/settings.ts'
 import type { DecisionObserver } from '#decisions/decision-observer.ts'
 import type { SlowRequest } from '#http/edge/request-watch.ts'
+import { loggedId } from '#http/message/request-id.ts'
 import { LIMIT_NAMES } from '#model/errors.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { createLog, type Logger } from '#telemetry/log.ts'
@@ -41,6 +42,7 @@ export class ThreadTelemetry {
             share: settings.decisionLogShare,
             random: Math.random,
             now: Date.now,
+            shownId: loggedId,
             counters,
             onFault: error => log.error({ err: error }, 'the decision log cannot be written'),
           })

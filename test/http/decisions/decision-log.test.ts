@@ -33,6 +33,7 @@ function logTo(
     destination: path,
     ...drawing,
     now: () => 0,
+    shownId: id => id,
     counters: null,
     onFault: error => expect(error).toBe(undefined),
   })
@@ -282,6 +283,7 @@ test('the decision log drops and counts records beyond its buffer limit', async 
     share: 1,
     random: () => 0,
     now: () => 0,
+    shownId: id => id,
     counters,
     onFault: error => expect(error).toBe(undefined),
   })
