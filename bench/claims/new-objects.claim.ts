@@ -2,8 +2,8 @@
  * Claim: limits for the work of the garbage collector of a service. They concern the objects that survive a
  * collection, and how often the collector runs.
  */
-import autocannon from 'autocannon'
 import { fileURLToPath } from 'node:url'
+import autocannon from 'autocannon'
 import { expect, onTestFinished, test } from 'vitest'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { API_KEY, FACTS, SCHEMA, storeDirectory } from '#testing/processes/running-service.ts'

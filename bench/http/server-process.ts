@@ -10,7 +10,6 @@ import { fileURLToPath } from 'node:url'
 
 /** Core for servers that share one core. The load generator uses the other core. */
 export const SERVER_CORE = '0'
-export const CLIENT_CORE = '1'
 
 export interface ServerOptions {
   /** Flags for Node.js, in addition to the flags of all servers. */

@@ -5,6 +5,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
+import { ACCESS_LEVELS, type AccessLevel } from '#model/principal.ts'
 import {
   choice,
   flag,
@@ -108,7 +109,7 @@ export const settings = {
   ),
   API_KEY_ACCESS_LEVEL: setting(
     'apiKeyAccessLevel',
-    choice(['admin', 'write', 'write_facts', 'read', 'decide', 'no_access'], 'access level of `API_KEY`'),
+    choice(ACCESS_LEVELS.toReversed() as [AccessLevel, ...AccessLevel[]], 'access level of `API_KEY`'),
   ),
   ADMIN_API_KEY: setting(
     'adminApiKey',
@@ -401,8 +402,6 @@ export const settings = {
     choice(['info', 'debug', 'warn', 'error', 'silent'], 'lowest level of the log lines that are written'),
   ),
 }
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 type Settings = typeof settings
 

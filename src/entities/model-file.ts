@@ -7,6 +7,7 @@
  * management API.
  */
 import { type Static, Type, type TSchema } from 'typebox'
+import { isObject } from '#model/json-object.ts'
 import { AttributeMap, expiryMoment, Name, nullable, optional, Text } from '#model/wire/common-fields.ts'
 import { LongKey, ShortKey, withDescribedPattern } from '#model/wire/references.ts'
 import { ConditionSetCreate, ConditionSetKey, ConditionSetType, Conditions } from './condition-set.ts'
@@ -295,10 +296,7 @@ export type ModelFile = Static<typeof ModelFile>
 
 /** Returns the JSON Schema of model files, for editors. */
 export function modelFileSchema(): string {
-  const described = (_: string, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? withDescribedPattern(value as Record<string, unknown>)
-      : value
+  const described = (_: string, value: unknown) => (isObject(value) ? withDescribedPattern(value) : value)
   return JSON.stringify(ModelFile, described, 2)
 }
 

@@ -1,5 +1,6 @@
 /** API schemas of proxy configs and their mapping rules (conditions.md 10.3 and 10.4). */
 import { type Static, type TSchema, Type } from 'typebox'
+import { isObject } from '#model/json-object.ts'
 import { jsonBytes } from '#model/text/json-text.ts'
 import {
   MAPPING_RULE_BYTES_MAX,
@@ -153,7 +154,7 @@ export type ProxySecret = Static<typeof ProxySecret>
 
 function isTextOrObject(secret: unknown): boolean {
   if (typeof secret === 'string') return secret !== ''
-  return typeof secret === 'object' && secret !== null && !Array.isArray(secret)
+  return isObject(secret)
 }
 
 const MappingRules = Type.Array(MappingRuleWrite, { maxItems: MAPPING_RULES_PER_CONFIG_MAX })

@@ -55,7 +55,7 @@ export class Admission {
 }
 
 /** Limit of long reads of all environments together. Each keeps a page of a few megabytes in memory. */
-export const LONG_READS_MAX = 64
+const LONG_READS_MAX = 64
 
 /** The read queue of one environment. */
 export interface ReadQueue {

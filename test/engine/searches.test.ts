@@ -1,6 +1,6 @@
 /** Searches, listings and explanations of an engine (native.md A.2, A.4, A.5, D-14, D-36, D-46). */
-import { NO_NEAR_MISSES, NO_RULES } from '#engine/explanation.ts'
 import { describe, expect, test } from 'vitest'
+import { NO_NEAR_MISSES, NO_RULES } from '#engine/explanation.ts'
 import type { Engine, InstanceFilter, KeyPage } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'

@@ -1,12 +1,12 @@
 /** Native lists with rules on random worlds contain exactly what checks allow (conditions.md 8.1 and 8.2). */
 import { expect, test } from 'vitest'
+import type { Static } from 'typebox'
 import { listAuthorizedUsers } from '#decisions/lists/listing.ts'
 import { listPermissionEntries } from '#decisions/lists/permission-entries.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
 import { runAtOnce } from '#scheduling/resumable.ts'
 import type { AuthorizedUsers, UserPermissions } from '#model/wire/decisions/permissions.ts'
-import type { Static } from 'typebox'
 import { compareUtf8 } from '#model/text/utf8-order.ts'
 import { ListingEngine } from '#testing/engines/shared-engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'

@@ -1,7 +1,7 @@
 /** Random checks with attributes have the decision of the oracle in every form that a request can have. */
+import { expect, test } from 'vitest'
 import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
-import { expect, test } from 'vitest'
 import { AccessService } from '#decisions/access-service.ts'
 import { DecisionService } from '#decisions/decision-service.ts'
 import { PermissionService } from '#decisions/permission-service.ts'

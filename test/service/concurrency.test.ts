@@ -1,6 +1,6 @@
 /** Concurrent requests: their outcome is always that of some sequential order of the requests. */
-import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import { describe, expect, test } from 'vitest'
+import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import type { GroupRead } from '#entities/group.ts'
 import type { Resource } from '#entities/resource.ts'
 import {

@@ -1,11 +1,11 @@
 /** The pool of decision threads: its queue, its limits, and the jobs of a thread that ends. */
-import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
-import { TimeBudget } from '#scheduling/time-budget.ts'
 import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'

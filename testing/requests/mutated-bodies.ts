@@ -1,8 +1,8 @@
 /** Slightly mutated bodies, as an attacker would send to find differences between parsers. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Query, SentAttributes } from '#model/decision.ts'
 import { viewOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
-import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '#testing/data/random.ts'
 
 /** Bytes that are inserted or that replace bytes: all bytes with a meaning in JSON, and a few more. */

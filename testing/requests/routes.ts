@@ -1,7 +1,7 @@
 /** The route table of the service, with all routes and their schemas, but without a running service. */
+import { Compile, type Validator } from 'typebox/compile'
 import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
-import { Compile, type Validator } from 'typebox/compile'
 import { threadRoutes } from '#composition/wiring/thread-routes.ts'
 import { withoutSecrets } from '#config/settings.ts'
 import { readConfig } from '#config/read-config.ts'

@@ -2,8 +2,8 @@
  * `verdict load`: adds the facts, condition sets and rules in a file to an environment. Objects that already
  * exist are updated or stay unchanged. Therefore a load that was interrupted can be repeated.
  */
-import { type Api, request, resultOf } from '#cli/session/api.ts'
 import { stat } from 'node:fs/promises'
+import { type Api, request, resultOf } from '#cli/session/api.ts'
 import type { Command } from '#cli/session/command.ts'
 import { contentLineOf, ContentLineError } from './content-line.ts'
 import { ApiError, RefusedError, UsageError } from '#cli/session/exit-codes.ts'

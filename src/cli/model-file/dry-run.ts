@@ -7,11 +7,11 @@
  * mentions. The tests are therefore about the facts in the file, and the dry run does not depend on the
  * number of other facts.
  */
+import { Check } from 'typebox/schema'
 import { InProcessApi } from '#cli/session/in-process-api.ts'
 import { type Api, type ApiAnswer, messageOf } from '#cli/session/api.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import type { ModelTest } from '#entities/model-file.ts'
-import { Check } from 'typebox/schema'
 import { ManagementError } from '#model/wire/problem.ts'
 import { batchesOf, requestBody, type StepRequest, type StepWarning, warningsOf } from './apply-plan.ts'
 import { EnvironmentState } from './environment-state.ts'

@@ -1,6 +1,6 @@
 /** A check from the command line, and its conversion to a request for `/allowed`. */
-import { isObject, type JsonObject } from '#model/json-object.ts'
 import type { Argv } from 'yargs'
+import { isObject, type JsonObject } from '#model/json-object.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
 import { UsageError } from '#cli/session/exit-codes.ts'

@@ -6,6 +6,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import { type Question, TextQuestion, type Verdicts } from '#model/question.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
+import type { PausingWork } from '#scheduling/thread-scheduler.ts'
 
 /**
  * Number of condition steps per batch, which take about one millisecond. A batch is one query or several. A
@@ -13,8 +14,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
  */
 export const STEPS_AT_ONCE = 100_000
 
-/** Work that can pause. A pause can last until a promise is settled. */
-export type Deciding = Generator<Promise<unknown> | undefined | void, Verdicts, void>
+export type Deciding = PausingWork<Verdicts>['work']
 
 /** Sends a long query to another thread. Returns `null` if no other thread is available. */
 export type DecideElsewhere = (query: Query) => Promise<boolean> | null

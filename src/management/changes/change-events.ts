@@ -38,6 +38,7 @@ import {
   isRemoval,
   namesOfAssignment,
   namesOfTuple,
+  type Removal,
   tenantOfAssignment,
 } from './deleted-items.ts'
 
@@ -293,7 +294,7 @@ function aboutPut(record: StoredRecord, change: Change | null, context: EventSco
   }
 }
 
-function aboutRemoval(id: string, change: Parameters<typeof deletedItem>[1]): EventSubject {
+function aboutRemoval(id: string, change: Removal): EventSubject {
   const item = deletedItem(id, change)
   switch (change.kind) {
     case 'user-removed':

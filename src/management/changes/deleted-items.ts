@@ -5,26 +5,23 @@
  */
 import type { DeletedItem } from '#entities/change-event.ts'
 import { presentRuleNames } from '#management/schema/condition-sets/set-rules.ts'
-import type { AssignmentChange, Change, TupleChange } from '#model/change.ts'
+import type { AssignmentChange, Change, InTenant, TupleChange } from '#model/change.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 
 /** Key of the tenant that an assignment is in. */
-export function tenantOfAssignment({
-  scope,
-  tenant = '',
-}: AssignmentChange & { readonly tenant?: string }): string {
+export function tenantOfAssignment({ scope, tenant = '' }: AssignmentChange & InTenant): string {
   return 'tenant' in scope ? scope.tenant : tenant
 }
 
 /** Names in a change of an assignment. */
-export function namesOfAssignment(change: AssignmentChange & { readonly tenant?: string }) {
+export function namesOfAssignment(change: AssignmentChange & InTenant) {
   const { user, role, scope } = change
   const instance = 'instance' in scope ? formatInstanceReference(scope.instance) : null
   return { user, role, tenant: tenantOfAssignment(change), resource_instance: instance }
 }
 
 /** Names in a change of a tuple. */
-export function namesOfTuple(change: TupleChange & { readonly tenant?: string }) {
+export function namesOfTuple(change: TupleChange & InTenant) {
   const { subject, relation, object, tenant = '' } = change
   return {
     subject: formatInstanceReference(subject),
@@ -34,7 +31,7 @@ export function namesOfTuple(change: TupleChange & { readonly tenant?: string })
   }
 }
 
-type Removal = Extract<Change, { readonly kind: `${string}-removed` }>
+export type Removal = Extract<Change, { readonly kind: `${string}-removed` }>
 
 /** Identifying members of an entity that a change removed. */
 export function deletedItem(id: string, change: Removal) {
@@ -71,6 +68,6 @@ export function deletedItem(id: string, change: Removal) {
   }
 }
 
-export function isRemoval(change: Change): change is Removal & { readonly id?: string } {
+export function isRemoval(change: Change): change is Removal {
   return change.kind.endsWith('-removed')
 }

@@ -9,8 +9,8 @@
  * store. Changes are encoded as JSON, because callers choose the names of attributes, and msgpackr would
  * rename a member `__proto__`.
  */
-import { decodeChanges, encodeChanges } from '#store/keyspace/change-codec.ts'
 import { Packr } from 'msgpackr'
+import { decodeChanges, encodeChanges } from '#store/keyspace/change-codec.ts'
 import { assert } from '#model/assert.ts'
 import type { Revision } from '#model/revision.ts'
 import { viewOf } from '#store/keyspace/row-codec.ts'

@@ -2,13 +2,13 @@
  * Revocation of a key while the body of its request is received, is queued for the thread that reads it, or
  * is read there. After the revocation takes effect, the client receives no decision.
  */
-import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
-import { TimeBudget } from '#scheduling/time-budget.ts'
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
+import { TimeBudget } from '#scheduling/time-budget.ts'
 import { LargeAnswers } from '#http/routing/large-answers.ts'
 import { BYTES_HERE_MAX, LargeBodies } from '#http/routing/large-bodies.ts'
 import { decisionRoutes } from '#http/routes/route-table.ts'

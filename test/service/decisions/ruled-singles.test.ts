@@ -1,7 +1,7 @@
 /** Single checks in environments with rules, on a clock that advances only when a decision is made. */
+import { expect, test } from 'vitest'
 import { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { TimeBudget } from '#scheduling/time-budget.ts'
-import { expect, test } from 'vitest'
 import type { DecisionPool } from '#decisions/decision-pool.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { DecisionService } from '#decisions/decision-service.ts'

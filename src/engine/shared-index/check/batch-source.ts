@@ -86,7 +86,7 @@ export class QuerySource implements BatchSource {
   }
 }
 
-export class PackedSource implements BatchSource {
+class PackedSource implements BatchSource {
   readonly count: number
   readonly #packed: PackedQueries
 

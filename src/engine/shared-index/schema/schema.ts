@@ -234,11 +234,6 @@ export class Schema {
     return this.types.get(typeKey)?.roles.get(key)
   }
 
-  *allRoles(): Iterable<Role> {
-    yield* this.tenantRoles.values()
-    for (const type of this.types.values()) yield* type.roles.values()
-  }
-
   hasRetired(): boolean {
     const { types, roles, relations } = this.#retired
     return types.length + roles.length + relations.length > 0

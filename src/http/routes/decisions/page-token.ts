@@ -10,6 +10,7 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
+import { isObject } from '#model/json-object.ts'
 
 const MAC_BYTES = 16
 const DIGEST_BYTES = 16
@@ -71,7 +72,7 @@ function digestOf(request: readonly unknown[]): Buffer {
 
 /** Sorts the members of objects, so that two requests that differ only in this order have the same digest. */
 function sortMembers(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  if (!isObject(value)) return value
   const sorted = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))
   return Object.fromEntries(sorted)
 }

@@ -2,10 +2,10 @@
  * Export and import of the whole content of an environment as lines of JSON. Export of the model of an
  * environment as a model file.
  */
+import { Type } from 'typebox'
 import { REVISION } from '#http/message/header-fields.ts'
 import { type Call, RawPieces, type Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
-import { Type } from 'typebox'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { assert } from '#model/assert.ts'
 import {

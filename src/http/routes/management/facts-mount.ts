@@ -3,11 +3,11 @@
  * `/v2/facts/{proj_id}/{env_id}`, there is a route that takes the project and environment from the API key.
  * These routes are derived from the originals, so the two sets of routes cannot diverge.
  */
+import { type TObject, Type } from 'typebox'
 import type { Route } from '#http/routing/route.ts'
 import { Shape } from '#http/routing/shape.ts'
 import { assert } from '#model/assert.ts'
 import { environmentPath } from '#model/wire/references.ts'
-import { type TObject, Type } from 'typebox'
 import { FACTS_BASE } from './managed.ts'
 import { inOwnEnvironment } from './own-environment.ts'
 
