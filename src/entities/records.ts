@@ -6,10 +6,20 @@
 import type { Attributes, RuleSide } from '#model/change.ts'
 import type { Claim } from '#model/wire/organization/actor.ts'
 import type { MappingMethod } from '#model/mapping-urls.ts'
-import type { AccessLevel } from '#model/principal.ts'
 import type { ACTION } from './action.ts'
 import type { ATTRIBUTE } from './attribute.ts'
 import type { RecordFields } from './entity.ts'
+import type { Dated, Instant } from './instant.ts'
+import type {
+  ApiKeyRecord,
+  EnvironmentRecord,
+  MemberGroupRecord,
+  MemberRecord,
+  OrganizationRecord,
+  ProjectRecord,
+  RemovedEnvironmentRecord,
+  SessionRecord,
+} from './organization-records.ts'
 import type { AuthMechanism } from './proxy-config.ts'
 import type { RELATION } from './relation.ts'
 import type { INSTANCE } from './resource-instance.ts'
@@ -17,17 +27,6 @@ import type { RESOURCE } from './resource.ts'
 import type { ROLE } from './role.ts'
 import type { TENANT } from './tenant.ts'
 import type { USER } from './user.ts'
-
-/** Time in milliseconds since 1970. */
-export type Instant = number
-
-/** Kind of the owner of an API key. Stored for clients; it has no effect. */
-export type ApiKeyOwnerType = 'pdp_config' | 'member' | 'elements'
-
-interface Dated {
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-}
 
 export interface ActionRecord extends Dated, RecordFields<typeof ACTION> {
   readonly id: string
@@ -306,116 +305,6 @@ export interface AuditRecord {
 /** An actor as an audit entry stores it. The `keyId` of the entry is the key that claimed it. */
 export type StoredActor = Claim & { readonly kind: 'claimed' }
 
-/** The organization. It and the following records are in a separate store. */
-export interface OrganizationRecord {
-  readonly kind: 'organization'
-  readonly id: string
-  /**
-   * Secret with which page tokens are signed, so that they are valid after restarts and on every node: 32
-   * bytes in lower-case hex.
-   */
-  readonly tokenSecret: string
-  /**
-   * Whether the first start has been completed. If so, defaults that an operator has removed are not created
-   * again.
-   */
-  readonly isSetUp: boolean
-}
-
-export interface ProjectRecord extends Dated {
-  readonly kind: 'project'
-  readonly id: string
-  readonly key: string
-  readonly name: string
-  readonly description: string | null
-  readonly urnNamespace: string | null
-  readonly settings: Attributes | null
-  readonly activePolicyRepoId: string | null
-}
-
-export interface EnvironmentRecord extends Dated {
-  readonly kind: 'environment'
-  readonly id: string
-  readonly projectId: string
-  readonly key: string
-  readonly name: string
-  readonly description: string | null
-  readonly customBranchName: string | null
-  readonly jwks: Attributes | null
-  readonly settings: Attributes | null
-  /**
-   * True if the environment is a copy that is not complete yet. It has its key and its data, but only the
-   * copying code uses it.
-   */
-  readonly isBeingCopied: boolean
-  /**
-   * True if the environment is a copy whose store is still being filled and must not be opened. Rows of older
-   * releases do not have this field.
-   */
-  readonly isBeingLoaded: boolean | null
-  /**
-   * Whether the environment has commits. If so and its store is empty, the store has lost its data. Rows of
-   * older releases do not have this field.
-   */
-  readonly isBegun: boolean | null
-}
-
-/**
- * A removed environment whose data must still be deleted. The id is that of the environment and is never
- * reused.
- */
-export interface RemovedEnvironmentRecord {
-  readonly kind: 'removed-environment'
-  readonly id: string
-}
-
-/** The secret that a key had before its rotation, and the expiration time of this secret. */
-export interface FormerSecret {
-  readonly hash: string
-  readonly validUntil: Instant
-}
-
-/** The creator of a key: the API key with which it was created, and the name that this API key had then. */
-export interface KeyMaker {
-  /** Id of the creator; null for the key in `ADMIN_API_KEY`. */
-  readonly keyId: string | null
-  readonly name: string | null
-}
-
-export interface ApiKeyRecord {
-  readonly kind: 'api-key'
-  readonly id: string
-  /** Id of the environment to which the key is scoped; null for a key of a project or of the organization. */
-  readonly environmentId: string | null
-  /**
-   * Id of the project to which the key is scoped; otherwise null. It is also null for a key of an
-   * environment, because the environment determines the project.
-   */
-  readonly projectId: string | null
-  /** SHA-256 of the secret, as lower-case hex (native.md D-35). */
-  readonly secretHash: string
-  /**
-   * Secret of an environment's key, encrypted with the organization's key. Null for other keys, or if there
-   * is no organization's key.
-   */
-  readonly sealedSecret: Uint8Array | null
-  readonly former: FormerSecret | null
-  /**
-   * Origin of the key: the operator configured it in `API_KEY`, the service generated it at the first start,
-   * or a caller created it.
-   */
-  readonly source: 'configured' | 'generated' | 'created'
-  readonly name: string | null
-  readonly ownerType: ApiKeyOwnerType | null
-  /** Rows of older releases do not have this field: `admin`. */
-  readonly accessLevel: AccessLevel
-  readonly createdAt: Instant
-  /** Null if the service created the key. Rows of older releases do not have this field. */
-  readonly createdBy: KeyMaker | null
-  /** Time of the last use, with a precision of `KEY_USE_GRAIN_MS`. Null if no use has been recorded. */
-  readonly lastUsedAt: Instant | null
-}
-
 export type StoredRecord =
   | TypeRecord
   | RoleRecord
@@ -437,6 +326,9 @@ export type StoredRecord =
   | EnvironmentRecord
   | RemovedEnvironmentRecord
   | ApiKeyRecord
+  | MemberRecord
+  | MemberGroupRecord
+  | SessionRecord
 
 export type RecordKind = StoredRecord['kind']
 export type RecordOf<Kind extends RecordKind> = Extract<StoredRecord, { kind: Kind }>

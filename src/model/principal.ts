@@ -1,12 +1,45 @@
 /**
- * The caller, as an API key identifies it: a whole organization, one of its projects, or one environment
- * (native.md B.1, B.13, D-44). In paths, a project or an environment is named by its key or by its id.
- * Neither of them ever changes.
+ * The caller, as an API key or a session identifies it: a whole organization, one of its projects, or one
+ * environment (native.md B.1, B.13, D-44). In paths, a project or an environment is named by its key or by
+ * its id. Neither of them ever changes. The principal of a session has the scope and the level of the grant
+ * that applies to the place of the request.
  */
 export type Principal = KeyScope & {
-  /** Id of the key; null for the key in `ADMIN_API_KEY`. */
+  /** Id of the key; null for the key in `ADMIN_API_KEY`, and for sessions. */
   readonly keyId: string | null
   readonly level: AccessLevel
+  /** The session with which the request came; absent for API keys. */
+  readonly session?: SessionCaller
+  /** Limits of a delegated grant on an environment; absent if the grant is not limited. */
+  readonly delegation?: Delegation
+}
+
+/** The member of a session, as audit entries name it. */
+export interface SessionCaller {
+  readonly sessionId: string
+  readonly memberId: string
+  readonly issuer: string
+  readonly subject: string
+  readonly name: string | null
+}
+
+/** Limits of a delegated grant. */
+export interface Delegation {
+  /** Ids of the tenants. */
+  readonly tenants: readonly string[]
+  /** Roles that the holder can give and take, as `role` or `resource#role`. Empty for level `read`. */
+  readonly roles: readonly string[]
+}
+
+/** A level on an object: the organization, a project or an environment. */
+export interface AccessGrant {
+  /** Null: the whole organization. */
+  readonly projectId: string | null
+  /** Null: the whole organization, or the whole project. */
+  readonly environmentId: string | null
+  readonly accessLevel: AccessLevel
+  /** Limits of a grant on an environment; null if it is not delegated. */
+  readonly delegation: Delegation | null
 }
 
 /** Levels of keys, from the lowest. Each includes all before it (administration.md K1). */

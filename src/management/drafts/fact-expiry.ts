@@ -2,7 +2,7 @@
 import { type OperationContext, presentInstant } from './context.ts'
 import type { Expiration } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Instant } from '#entities/records.ts'
+import type { Instant } from '#entities/instant.ts'
 
 /** The expiration time in a request body. */
 interface Granting {

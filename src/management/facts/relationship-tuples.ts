@@ -17,7 +17,8 @@ import { addInstance, instanceKeyOf } from './resource-instances.ts'
 import { keepRelation } from '#management/schema/relations.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { InstanceRecord, Instant, RelationRecord, TenantRecord, TupleRecord } from '#entities/records.ts'
+import type { InstanceRecord, RelationRecord, TenantRecord, TupleRecord } from '#entities/records.ts'
+import type { Instant } from '#entities/instant.ts'
 import type {
   RelationshipTuple,
   RelationshipTupleCreate,

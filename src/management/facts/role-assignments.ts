@@ -23,11 +23,11 @@ import { formatInstanceReference } from '#model/instance-reference.ts'
 import type {
   AssignmentRecord,
   InstanceRecord,
-  Instant,
   RoleRecord,
   TenantRecord,
   UserRecord,
 } from '#entities/records.ts'
+import type { Instant } from '#entities/instant.ts'
 import type {
   ReturnDeletedQuery,
   RoleAssignment,

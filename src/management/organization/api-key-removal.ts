@@ -1,5 +1,5 @@
 /** Deletes API keys when their environment or project is deleted. */
-import type { ApiKeyRecord } from '#entities/records.ts'
+import type { ApiKeyRecord } from '#entities/organization-records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { OrganizationWriteContext } from './organization-context.ts'
 

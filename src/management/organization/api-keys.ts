@@ -11,7 +11,7 @@ import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import { API_KEYS_MAX } from '#model/limits.ts'
 import { type AccessLevel, reaches } from '#model/principal.ts'
-import type { ApiKeyRecord, KeyMaker } from '#entities/records.ts'
+import type { ApiKeyRecord, KeyMaker } from '#entities/organization-records.ts'
 import type {
   ApiKey,
   ApiKeyCreate,
@@ -183,6 +183,7 @@ export function addApiKey(
     name: null,
     ownerType: null,
     accessLevel: 'admin',
+    delegation: null,
     ...fields,
     createdAt: context.now,
     createdBy: fields.source === 'created' ? makerOf(context) : null,

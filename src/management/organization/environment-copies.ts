@@ -14,7 +14,7 @@ import type { ExportedSchema } from '#management/schema/transfer/schema-export.t
 import type { SchemaImport } from '#management/schema/transfer/schema-import.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
-import type { EnvironmentRecord } from '#entities/records.ts'
+import type { EnvironmentRecord } from '#entities/organization-records.ts'
 import type { Revision } from '#model/revision.ts'
 import type {
   Environment,

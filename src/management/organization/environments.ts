@@ -8,7 +8,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
 import { searchFilter } from '#management/paging/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import { COPY_MS_MAX, ENVIRONMENTS_MAX } from '#model/limits.ts'
-import type { EnvironmentRecord } from '#entities/records.ts'
+import type { EnvironmentRecord } from '#entities/organization-records.ts'
 import type {
   Environment,
   EnvironmentCreate,

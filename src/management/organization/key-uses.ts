@@ -4,7 +4,7 @@
  * here. From time to time, one commit writes the unsaved times into the rows of the keys. The other nodes
  * receive them with this commit. The latest time wins. Unsaved times are lost when a process ends.
  */
-import type { Instant } from '#entities/records.ts'
+import type { Instant } from '#entities/instant.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import { isRetryable } from '#management/drafts/retryable-errors.ts'
 import type { OrganizationState } from './organization.ts'

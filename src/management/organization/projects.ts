@@ -5,7 +5,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
 import { searchFilter } from '#management/paging/selection.ts'
 import { AuthzError } from '#model/errors.ts'
 import { PROJECTS_MAX } from '#model/limits.ts'
-import type { ProjectRecord } from '#entities/records.ts'
+import type { ProjectRecord } from '#entities/organization-records.ts'
 import type { EnvironmentCreate } from '#model/wire/organization/environment.ts'
 import type {
   Project,

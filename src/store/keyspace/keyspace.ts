@@ -28,7 +28,11 @@
  *     18  environment          project id │ key
  *     19  api-key              id
  *     20  removed-environment  id
+ *     21  member               id
+ *     22  member-group         id
+ *     23  session              id
  */
+import { hash } from 'node:crypto'
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import type { RuleSide } from '#model/change.ts'
 import type { RecordKind, StoredRecord } from '#entities/records.ts'
@@ -87,6 +91,9 @@ export const rowKeys = {
   environment: (projectId: string, key: string) => joinIds(KIND_BYTES.environment, [projectId], key),
   apiKey: (id: string) => joinIds(KIND_BYTES['api-key'], [id]),
   removedEnvironment: (id: string) => joinIds(KIND_BYTES['removed-environment'], [id]),
+  member: (id: string) => joinIds(KIND_BYTES.member, [id]),
+  memberGroup: (id: string) => joinIds(KIND_BYTES['member-group'], [id]),
+  session: (id: string) => joinIds(KIND_BYTES.session, [id]),
 }
 
 /** Returns the first byte of the keys of a kind. */
@@ -152,6 +159,12 @@ export function rowKeyOf(record: StoredRecord): Uint8Array {
       return rowKeys.apiKey(record.id)
     case 'removed-environment':
       return rowKeys.removedEnvironment(record.id)
+    case 'member':
+      return rowKeys.member(record.id)
+    case 'member-group':
+      return rowKeys.memberGroup(record.id)
+    case 'session':
+      return rowKeys.session(record.id)
   }
 }
 
@@ -187,6 +200,10 @@ export const lists = {
   /** Rules on the actions of a type. */
   rulesOfType: (typeId: string): ListName => joinIds(36, [typeId]),
   rulesOfAction: (actionId: string): ListName => joinIds(37, [actionId]),
+  /** The member with this issuer and subject. */
+  membersOfIdentity: (issuer: string, subject: string): ListName =>
+    joinIds(41, [identityId(issuer, subject)]),
+  sessionsOfMember: (memberId: string): ListName => joinIds(42, [memberId]),
   usersWithoutRoles: (): ListName => Uint8Array.of(USERS_WITHOUT_ROLES_LIST),
 }
 
@@ -239,9 +256,21 @@ function partsOf(record: StoredRecord): ListEntry[] {
         lists.rulesOfType(record.typeId),
         lists.rulesOfAction(record.actionId),
       ].map(counted)
+    case 'member': {
+      const { issuer, subject } = record
+      return issuer === null || subject === null ? [] : [counted(lists.membersOfIdentity(issuer, subject))]
+    }
+    case 'session':
+      return [counted(lists.sessionsOfMember(record.memberId))]
     default:
       return []
   }
+}
+
+/** An id that stands for an issuer and a subject in the name of a list: the first 128 bits of a hash. */
+function identityId(issuer: string, subject: string): string {
+  const digest = hash('sha256', `${issuer}\n${subject}`, 'hex')
+  return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 function counted(list: ListName): ListEntry {

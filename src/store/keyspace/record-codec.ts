@@ -18,6 +18,7 @@ import { ROLE } from '#entities/role.ts'
 import { TENANT } from '#entities/tenant.ts'
 import { USER } from '#entities/user.ts'
 import { hideLesserKey, showLesserKey } from './lesser-keys.ts'
+import { ORGANIZATION_FIELDS } from './organization-fields.ts'
 import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
 
 /**
@@ -48,6 +49,9 @@ export const KIND_BYTES = {
   environment: 18,
   'api-key': 19,
   'removed-environment': 20,
+  member: 21,
+  'member-group': 22,
+  session: 23,
 } as const satisfies Record<RecordKind, number>
 
 type FieldsOf<Kind extends RecordKind> = readonly Exclude<keyof RecordOf<Kind>, 'kind'>[]
@@ -144,49 +148,7 @@ const FIELDS = {
     'sealedSecret',
     'mappingRules',
   ],
-  organization: ['id', 'tokenSecret', 'isSetUp'],
-  project: [
-    'id',
-    'createdAt',
-    'updatedAt',
-    'key',
-    'name',
-    'description',
-    'urnNamespace',
-    'settings',
-    'activePolicyRepoId',
-  ],
-  environment: [
-    'id',
-    'createdAt',
-    'updatedAt',
-    'projectId',
-    'key',
-    'name',
-    'description',
-    'customBranchName',
-    'jwks',
-    'settings',
-    'isBeingCopied',
-    'isBeingLoaded',
-    'isBegun',
-  ],
-  'removed-environment': ['id'],
-  'api-key': [
-    'id',
-    'createdAt',
-    'environmentId',
-    'secretHash',
-    'source',
-    'projectId',
-    'sealedSecret',
-    'former',
-    'name',
-    'ownerType',
-    'createdBy',
-    'lastUsedAt',
-    'accessLevel',
-  ],
+  ...ORGANIZATION_FIELDS,
 } as const satisfies { readonly [Kind in RecordKind]: FieldsOf<Kind> }
 
 const ID_FIELDS: ReadonlySet<string> = new Set([
@@ -199,6 +161,7 @@ const ID_FIELDS: ReadonlySet<string> = new Set([
   'environmentId',
   'keyId',
   'parentId',
+  'memberId',
 ])
 
 const ID_LIST_FIELDS: ReadonlySet<string> = new Set(['deadIds', 'aboutIds'])

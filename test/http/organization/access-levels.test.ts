@@ -288,6 +288,7 @@ test('older releases read the row of a lesser key as a key of a missing environm
     createdAt: 1,
     createdBy: null,
     lastUsedAt: null,
+    delegation: null,
   } as const
   for (const place of [
     [environmentId!, null],

@@ -1,6 +1,6 @@
 /** Removals and key creations that overlap. The store is lmdb, because commits in memory are immediate. */
 import { describe, expect, test } from 'vitest'
-import type { ApiKeyRecord } from '#entities/records.ts'
+import type { ApiKeyRecord } from '#entities/organization-records.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { organizationService } from '../../support/running-organization.ts'
