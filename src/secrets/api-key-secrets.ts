@@ -3,7 +3,7 @@
  * them with the organization's key.
  */
 import { randomBytes } from 'node:crypto'
-import type { KeySecrets } from '#management/organization/key-secrets.ts'
+import type { KeySecrets } from '#management/scopes/key-secrets.ts'
 import { PURPOSE, Seal } from './seal.ts'
 import { hashOfSecret } from './secret-hash.ts'
 

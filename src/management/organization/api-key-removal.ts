@@ -1,7 +1,7 @@
 /** Deletes API keys when their environment or project is deleted. */
 import type { ApiKeyRecord } from '#entities/organization-records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import type { OrganizationWriteContext } from './organization-context.ts'
+import type { OrganizationWriteContext } from '#management/scopes/organization-context.ts'
 
 /**
  * Revokes every key for which `isGone` is true. Keys that are added concurrently are not missed: a command

@@ -31,7 +31,7 @@ import {
   requireOrganization,
   requireProject,
   requireCapacity,
-} from './organization-context.ts'
+} from '#management/scopes/organization-context.ts'
 
 /** Lists keys without their secrets. */
 export function* listApiKeys(

@@ -26,7 +26,7 @@ import type {
 import { environmentClosed } from '#replica/closed-environment.ts'
 import { addEnvironment, environmentAt, presentEnvironment, removeEnvironment } from './environments.ts'
 import type { OpenEnvironments } from './environment-opening.ts'
-import type { OrganizationWriteContext } from './organization-context.ts'
+import type { OrganizationWriteContext } from '#management/scopes/organization-context.ts'
 import type { OrganizationService } from './organization-service.ts'
 
 /** A response about the organization and an environment, with the revision of each. */

@@ -28,7 +28,7 @@ import { environmentClosed, replacementClosed } from '#replica/closed-environmen
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { removeEnvironment } from './environments.ts'
 import type { ManagedEnvironment, OpenEnvironments } from './environment-opening.ts'
-import type { OrganizationWriteContext } from './organization-context.ts'
+import type { OrganizationWriteContext } from '#management/scopes/organization-context.ts'
 import type { OrganizationService } from './organization-service.ts'
 
 export interface ImportInput {

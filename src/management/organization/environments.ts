@@ -28,7 +28,7 @@ import {
   requireOrganization,
   requireProject,
   requireCapacity,
-} from './organization-context.ts'
+} from '#management/scopes/organization-context.ts'
 
 /** Lists the environments of one project as a bare array in every case. */
 export function* listEnvironments(

@@ -19,7 +19,10 @@ import {
   listEnvironments,
   updateEnvironment,
 } from './environments.ts'
-import type { OrganizationReadContext, OrganizationWriteContext } from './organization-context.ts'
+import type {
+  OrganizationReadContext,
+  OrganizationWriteContext,
+} from '#management/scopes/organization-context.ts'
 import {
   getActiveOrganization,
   getOrganization,

@@ -13,7 +13,7 @@ import type {
   OrganizationsQuery,
 } from '#model/wire/organization/organization.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { type OrganizationReadContext, requireOrganization } from './organization-context.ts'
+import { type OrganizationReadContext, requireOrganization } from '#management/scopes/organization-context.ts'
 
 /** Key of the organization. It cannot be configured. */
 const ORGANIZATION_KEY = 'default'

@@ -13,8 +13,11 @@ import type { Principal } from '#model/principal.ts'
 import type { Instant } from '#entities/instant.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Closure } from '#replica/closed-environment.ts'
-import type { KeySecrets } from './key-secrets.ts'
-import type { OrganizationReadContext, OrganizationWriteContext } from './organization-context.ts'
+import type { KeySecrets } from '#management/scopes/key-secrets.ts'
+import type {
+  OrganizationReadContext,
+  OrganizationWriteContext,
+} from '#management/scopes/organization-context.ts'
 import {
   type OrganizationOperations,
   type OrganizationRead,

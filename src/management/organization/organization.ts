@@ -16,8 +16,11 @@ import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { addApiKey } from './api-keys.ts'
 import { isAbandonedCopy, removeEnvironment } from './environments.ts'
-import type { KeySecrets } from './key-secrets.ts'
-import { type OrganizationWriteContext, requireOrganization } from './organization-context.ts'
+import type { KeySecrets } from '#management/scopes/key-secrets.ts'
+import {
+  type OrganizationWriteContext,
+  requireOrganization,
+} from '#management/scopes/organization-context.ts'
 
 /** The id of the organization's own store. */
 export const ORGANIZATION_STORE_ID = 'organization'

@@ -24,7 +24,7 @@ import {
   requireOrganization,
   requireProject,
   requireCapacity,
-} from './organization-context.ts'
+} from '#management/scopes/organization-context.ts'
 
 const INITIAL_ENVIRONMENTS: readonly EnvironmentCreate[] = [
   { key: 'dev', name: 'Development' },
