@@ -33,7 +33,8 @@ const SECURITY: Readonly<Record<RouteAccess, readonly Json[]>> = {
 }
 
 export function operationOf(route: Route, components: Components): Json {
-  const { operationId, summary, path, access, level, body, bodyInPieces, deprecated, earlyAccess } = route
+  const { operationId, summary, path, access, level, delegated, body, bodyInPieces } = route
+  const { deprecated, earlyAccess } = route
   const named = capitalized(operationId)
   return {
     operationId,
@@ -43,6 +44,7 @@ export function operationOf(route: Route, components: Components): Json {
     ...(earlyAccess && { 'x-early-access': true }),
     security: SECURITY[access],
     ...(level && { 'x-access-level': level }),
+    ...(delegated && { 'x-delegated': delegated }),
     parameters: components.parameters.of(route),
     ...(body && {
       requestBody: {

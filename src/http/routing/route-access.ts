@@ -25,10 +25,19 @@ import { type AccessLevel, type Principal, reaches } from '#model/principal.ts'
  */
 export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization' | 'project' | 'environment'
 
-/** Requirements of a route on its client. `level`: the lowest level of a key; null if it needs no key. */
+/**
+ * Use of a route by clients whose grant is limited to tenants (administration.md D2). `read`: returns what
+ * they can see. `write`: changes what they can change.
+ */
+export type DelegatedUse = 'read' | 'write'
+
+/** Requirements of a route on its client. */
 export interface RouteNeeds {
   readonly access: RouteAccess
+  /** Lowest level of a key; null if the route needs no key. */
   readonly level: AccessLevel | null
+  /** Null: the route rejects clients whose grant is limited to tenants. */
+  readonly delegated: DelegatedUse | null
 }
 
 /**
@@ -40,7 +49,7 @@ export type Authenticate = (authorization: string) => Principal | null
 
 /** Returns the principal, or null if the route needs no key. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
 export function identifyCaller(
-  { access, level }: RouteNeeds,
+  { access, level, delegated }: RouteNeeds,
   authorization: string | undefined,
   authenticate: Authenticate,
 ): Principal | null {
@@ -52,6 +61,7 @@ export function identifyCaller(
   }
   requireKind(access, principal.kind)
   if (level !== null && !reaches(principal.level, level)) throw tooLow(level, principal.level)
+  if (principal.delegation !== undefined && delegated === null && level !== null) throw closedToDelegates()
   return principal
 }
 
@@ -72,6 +82,11 @@ export function isStillAdmitted(
 function tooLow(required: AccessLevel, held: AccessLevel): AuthzError {
   const message = `this request needs access_level "${required}" or above; this key has "${held}"`
   return new AuthzError('FORBIDDEN', message, { levels: { required, held } })
+}
+
+function closedToDelegates(): AuthzError {
+  const message = 'this operation is not available to a key that is limited to tenants and roles'
+  return new AuthzError('FORBIDDEN', message)
 }
 
 function requireKind(access: RouteAccess, kind: Principal['kind']): void {

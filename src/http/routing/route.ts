@@ -11,7 +11,7 @@ import type { HeaderField, RequestHeaderField } from '#http/message/header-field
 import type { Call, ErrorFamily, Reply } from '#http/message/request-reply.ts'
 import { assert } from '#model/assert.ts'
 import type { AccessLevel, Principal } from '#model/principal.ts'
-import type { RouteAccess } from './route-access.ts'
+import type { DelegatedUse, RouteAccess } from './route-access.ts'
 import { QueryShape } from './query-string.ts'
 import { Shape } from './shape.ts'
 
@@ -55,10 +55,17 @@ export interface BodyInPieces {
   readonly schema: TSchema
 }
 
-/** Clients that can call a route. A route that needs a key needs a level (administration.md K2). */
+/**
+ * Clients that can call a route. A route that needs a key needs a level (administration.md K2). It rejects
+ * clients whose grant is limited to tenants unless it states `delegated`.
+ */
 type Admission =
-  | { readonly access: 'public' | 'optional-key'; readonly level?: never }
-  | { readonly access: Exclude<RouteAccess, 'public' | 'optional-key'>; readonly level: AccessLevel }
+  | { readonly access: 'public' | 'optional-key'; readonly level?: never; readonly delegated?: never }
+  | {
+      readonly access: Exclude<RouteAccess, 'public' | 'optional-key'>
+      readonly level: AccessLevel
+      readonly delegated?: DelegatedUse
+    }
 
 /** Definition of a route, as written in the source. */
 export type RouteDefinition<
@@ -145,6 +152,8 @@ export interface Route {
   readonly access: RouteAccess
   /** Lowest level of a key that can call the route; null if the route needs no key. */
   readonly level: AccessLevel | null
+  /** Use by clients whose grant is limited to tenants; null if the route rejects them. */
+  readonly delegated: DelegatedUse | null
   readonly params: Shape | null
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
@@ -203,6 +212,7 @@ export function defineRoute<
     family: definition.family,
     access: definition.access,
     level: definition.level ?? null,
+    delegated: definition.delegated ?? null,
     params: params === undefined ? null : new Shape(params, 'path'),
     query:
       query === undefined

@@ -32,6 +32,7 @@ export function apiKeyScopeRoute(revision: () => string | null): Route {
     path: `${API_KEYS}/scope`,
     operationId: 'getApiKeyScope',
     level: 'no_access',
+    delegated: 'read',
     summary: 'Read the organization, project, environment and access level of the API key',
     family: 'management',
     access: 'any-key',

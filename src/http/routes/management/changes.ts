@@ -50,7 +50,7 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
       const authorization = headers.get('authorization') ?? ''
       return {
         status: 200,
-        body: stream(() => isStillAdmitted(NEEDED, authorization, authenticate)),
+        body: stream(() => isStillAdmitted({ ...NEEDED, delegated: null }, authorization, authenticate)),
         headers: {
           'content-type': EVENTS_TYPE,
           'cache-control': 'no-store, no-transform',

@@ -16,7 +16,7 @@ import {
   WARNING,
 } from '#http/message/header-fields.ts'
 import { type Call, type Reply, type RequestNames, RawBytes, RawJson } from '#http/message/request-reply.ts'
-import type { RouteAccess } from '#http/routing/route-access.ts'
+import type { DelegatedUse, RouteAccess } from '#http/routing/route-access.ts'
 import { defineRoute, type Method, type Responses, type Route } from '#http/routing/route.ts'
 import { tagOf } from '#management/conditional/conditional-change.ts'
 import type { ChangeCondition } from '#management/environment/environment-service.ts'
@@ -61,6 +61,8 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly operation: Name
   /** Lowest level of a key that can call the route. */
   readonly level: AccessLevel
+  /** Use by clients whose grant is limited to tenants. If absent, the route rejects them. */
+  readonly delegated?: DelegatedUse
   readonly method: Method
   readonly path: string
   readonly summary: string
