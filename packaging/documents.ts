@@ -44,6 +44,7 @@ const TOPIC_STARTS: readonly (readonly [heading: string, first: keyof typeof set
   ['Threads', 'HTTP_THREADS'],
   ['Sizes of requests and responses', 'MAX_BODY_BYTES'],
   ['API', 'PUBLIC_URL'],
+  ['Sign-in', 'OIDC_ISSUER'],
   ['Load', 'MAX_CONNECTIONS'],
   ['Audit log and shutdown', 'AUDIT_RETENTION_DAYS'],
   ['Metrics and logs', 'METRICS'],

@@ -8,6 +8,7 @@ import { AuthzError } from '#model/errors.ts'
 import { type Config, settings } from './settings.ts'
 import { fileName, secretText, type EnvironmentVariables } from './secret-text.ts'
 import type { SettingKind } from './setting-kinds.ts'
+import { isExposed, ONLY_WITH_ISSUER } from './sign-in-settings.ts'
 
 interface ReadOptions {
   /** Called with a sentence for each variable that resembles a setting. */
@@ -51,7 +52,7 @@ export function readConfig(
       }
     }),
   ) as Config
-  problems.push(...contradictions(config))
+  problems.push(...contradictions(config), ...signInContradictions(config, environment))
   for (const name of Object.keys(environment)) {
     const message = strangeness(name)
     if (message === null) continue
@@ -82,6 +83,27 @@ function contradictions(config: Config): string[] {
   }
   if (config.maxStaleMs > 0 && config.maxStaleMs < config.staleAfterMs) {
     found.push('setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS')
+  }
+  return found
+}
+
+/** Returns messages about settings of the sign-in that contradict each other. */
+function signInContradictions(config: Config, environment: EnvironmentVariables): string[] {
+  if (config.oidcIssuer === null) {
+    // The values are not examined: a variable with its default value is also rejected.
+    if (environment['OIDC_ISSUER'] !== undefined) return []
+    return ONLY_WITH_ISSUER.filter(
+      name => environment[name] !== undefined || environment[fileName(name)] !== undefined,
+    ).map(name => `setting ${name}: requires OIDC_ISSUER`)
+  }
+  const found = []
+  if (config.oidcClientId === null) found.push('setting OIDC_ISSUER: requires OIDC_CLIENT_ID')
+  if (config.publicUrl === null) found.push('setting OIDC_ISSUER: requires PUBLIC_URL')
+  else if (isExposed(config.publicUrl)) {
+    found.push('setting PUBLIC_URL: with OIDC_ISSUER, expected https, or http with a loopback host')
+  }
+  if (config.oidcOwnerGroups.length > 0 && config.oidcGroupsClaim === null) {
+    found.push('setting OIDC_OWNER_GROUPS: requires OIDC_GROUPS_CLAIM')
   }
   return found
 }

@@ -23,6 +23,7 @@ import {
   setting,
   word,
 } from './setting-kinds.ts'
+import { signInSettings } from './sign-in-settings.ts'
 
 export const settings = {
   HOST: setting('host', word('127.0.0.1', 'address to listen on')),
@@ -257,6 +258,7 @@ export const settings = {
       true,
     ),
   ),
+  ...signInSettings,
   MAX_CONNECTIONS: setting(
     'connectionsMax',
     integer(
@@ -411,10 +413,16 @@ export type Config = {
 }
 
 /**
- * Settings that only the main thread needs: the API keys, and the address and passwords of the store. The
- * other threads need no API keys, because they compare only hashes.
+ * Settings that only the main thread needs: the API keys, the address and passwords of the store, and the
+ * secret of the client at the issuer. The other threads need no API keys, because they compare only hashes.
  */
-type MainThreadOnly = 'apiKey' | 'adminApiKey' | 'storeUrl' | 'redisPassword' | 'redisSentinelPassword'
+type MainThreadOnly =
+  | 'apiKey'
+  | 'adminApiKey'
+  | 'storeUrl'
+  | 'redisPassword'
+  | 'redisSentinelPassword'
+  | 'oidcClientSecret'
 
 /** Settings that are passed to threads. */
 export type ThreadSettings = Omit<Config, MainThreadOnly>
@@ -425,6 +433,7 @@ export function withoutSecrets({
   storeUrl: _store,
   redisPassword: _password,
   redisSentinelPassword: _sentinelPassword,
+  oidcClientSecret: _clientSecret,
   ...rest
 }: Config): ThreadSettings {
   return rest

@@ -276,3 +276,59 @@ describe('KONG_PORT', () => {
     expect(() => readConfig(environment)).toThrow(message)
   })
 })
+
+describe('sign-in', () => {
+  const chosen = {
+    OIDC_ISSUER: 'https://id.example.com/realms/a/',
+    OIDC_CLIENT_ID: 'verdict',
+    PUBLIC_URL: 'https://verdict.example.com',
+  }
+
+  test('needs an issuer, a client and PUBLIC_URL, and has defaults for the rest', () => {
+    expect(readConfig(chosen)).toMatchObject({
+      oidcIssuer: chosen.OIDC_ISSUER,
+      oidcClientSecret: null,
+      oidcScopes: 'openid profile email',
+      oidcGroupsClaim: null,
+      oidcOwners: [],
+      oidcClockSkewSeconds: 30,
+      isKeySignInOffered: true,
+    })
+    expect(readConfig({ CONSOLE_KEY_SIGN_IN: 'false' })).toMatchObject({ oidcIssuer: null })
+    const local = { OIDC_ISSUER: 'http://127.0.0.1:9000', PUBLIC_URL: 'http://localhost:7766' }
+    expect(readConfig({ ...chosen, ...local }).oidcIssuer).toBe(local.OIDC_ISSUER)
+  })
+
+  test('reads names with encoded commas, and the client secret from a file', () => {
+    const file = secretFile('hunter2\n')
+    const names = { OIDC_OWNERS: 'a%2Cb, auth0|1', OIDC_OWNER_GROUPS: 'r%C3%B6', OIDC_GROUPS_CLAIM: '/a~1b' }
+    expect(readConfig({ ...chosen, ...names, OIDC_CLIENT_SECRET_FILE: file })).toMatchObject({
+      oidcOwners: ['a,b', 'auth0|1'],
+      oidcOwnerGroups: ['rö'],
+      oidcGroupsClaim: '/a~1b',
+      oidcClientSecret: 'hunter2',
+    })
+  })
+
+  test.each([
+    [{ OIDC_ISSUER: 'http://id.example.com' }, 'OIDC_ISSUER: expected https, or http with a loopback host'],
+    [{ OIDC_ISSUER: 'http://127.0.0.1.example.com' }, 'OIDC_ISSUER: expected https'],
+    [{ OIDC_ISSUER: 'https://id.example.com?a' }, 'OIDC_ISSUER: expected an http or https URL'],
+    [{ OIDC_CLIENT_ID: undefined }, 'OIDC_ISSUER: requires OIDC_CLIENT_ID'],
+    [{ PUBLIC_URL: undefined }, 'OIDC_ISSUER: requires PUBLIC_URL'],
+    [{ PUBLIC_URL: 'http://verdict.example.com' }, 'PUBLIC_URL: with OIDC_ISSUER, expected https'],
+    [{ OIDC_ISSUER: undefined, OIDC_CLIENT_SECRET_FILE: '/a' }, 'OIDC_CLIENT_SECRET: requires OIDC_ISSUER'],
+    [{ OIDC_ISSUER: undefined }, 'OIDC_CLIENT_ID: requires OIDC_ISSUER'],
+    [{ OIDC_SCOPES: 'profile email' }, 'OIDC_SCOPES: expected openid'],
+    [{ OIDC_SCOPES: 'openid offline_access' }, 'OIDC_SCOPES: expected scopes without offline_access'],
+    [{ OIDC_SCOPES: 'openid  email' }, 'OIDC_SCOPES: expected scopes separated'],
+    [{ OIDC_GROUPS_CLAIM: '/a~2' }, 'OIDC_GROUPS_CLAIM: expected a claim'],
+    [{ OIDC_OWNERS: 'a,,b' }, 'OIDC_OWNERS: expected names separated by commas'],
+    [{ OIDC_OWNERS: '50%' }, 'OIDC_OWNERS: expected names with % written as %25'],
+    [{ OIDC_OWNERS: 'ö' }, 'OIDC_OWNERS: expected subjects of 1 to 255 ASCII characters'],
+    [{ OIDC_OWNER_GROUPS: 'admins' }, 'OIDC_OWNER_GROUPS: requires OIDC_GROUPS_CLAIM'],
+    [{ OIDC_CLOCK_SKEW_SECONDS: '301' }, 'OIDC_CLOCK_SKEW_SECONDS: expected an integer'],
+  ])('is rejected with %j', (changed, message) => {
+    expect(() => readConfig({ ...chosen, ...changed })).toThrow(`setting ${message}`)
+  })
+})
