@@ -25,7 +25,7 @@ const DOERS: Doers = {
   try: trySamples,
   explain: explainDecisions,
   permissions: (engine, job) =>
-    job.page === null && (job.requestAttributes === null || !engine.hasRules())
+    job.page === null && job.requestAttributes === null
       ? listPermissions(engine, job)
       : listPermissionEntries(engine, job),
   'authorized-users': listAuthorizedUsers,

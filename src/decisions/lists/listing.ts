@@ -140,9 +140,11 @@ export function* listAuthorizedUsers(
   const head = `${JSON.stringify({ resource, tenant }).slice(0, -1)},"users":{`
   const budget = new SizeBudget(limits)
   const grants = new Grants(budget, tenant)
+  // A commit can replace the last rule by a role, or a role by the first rule, while the grants are read.
+  const hadRules = areRulesAsked && engine.hasRules()
   yield* engine.grantsOn(asked, limits.entriesMax + 1, grants)
   budget.requireEnough('use a subject search with pages instead')
-  if (areRulesAsked && engine.hasRules()) yield* addRuled(engine, { ...asked, tenant }, grants)
+  if (hadRules || (areRulesAsked && engine.hasRules())) yield* addRuled(engine, { ...asked, tenant }, grants)
   budget.requireEnough('use a subject search with pages instead')
   const ordered = yield* sortedInSlices(grants.items, byUser)
   const text = new Text(Buffer.byteLength(head) + budget.bytes + 2)

@@ -1,5 +1,5 @@
 /**
- * Lists all permissions of one user as JSON bytes, for requests that evaluate rules or select a page
+ * Lists all permissions of one user as JSON bytes, for requests that ask for rules or select a page
  * (conditions.md 8.1). Other requests use `listing.ts`, which needs less memory for each entry.
  *
  * Entries of tenants and of instances are ordered by name. Permissions from roles are listed as in
@@ -7,7 +7,8 @@
  * allow an action; a search for resources finds these instances. Only the entries of the page are explained.
  *
  * Roles and rules are read on several states. If an action is moved from a rule to a role in the meantime,
- * the entry contains it nevertheless, because each explanation of an entry reports both.
+ * the entry contains it nevertheless, because each explanation of an entry reports both. The actions with
+ * rules are read before and after the roles, because the last rule can be deleted or the first one added.
  */
 import type { DecisionEngine, InstanceRoles, KeyPage, ResultSink, TenantRoles } from '#engine/engine.ts'
 import { type Explanation, RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
@@ -63,12 +64,14 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
   const tenants = new FirstEntries(kept, limit, entryOfTenant)
   const instances = new FirstEntries(kept, limit, entryOfInstance)
   const user = query.user.key
+  const ruledNow = () => (job.requestAttributes === null ? [] : engine.ruledPermissions())
+  const ruledBefore = ruledNow()
   yield* engine.tenantRolesOf(user, tenantFilter(query), limit, tenants)
   yield* engine.instanceRolesOf(user, instanceFilter(query), limit, instances)
+  const ruled = distinct([...ruledBefore, ...ruledNow()])
   const entries = new Map([...tenants.items, ...instances.items].map(entry => [entry.name, entry]))
-  const asksRules = job.requestAttributes !== null && engine.hasRules()
   const isCut = (name: string) => tenants.isCut(name) || instances.isCut(name)
-  const rules = asksRules ? new RuledEntries(engine, job, { kept, entries, isCut }) : null
+  const rules = ruled.length === 0 ? null : new RuledEntries(engine, job, { ruled, kept, entries, isCut })
   if (rules !== null) yield* rules.addInstances()
   const ordered = yield* sortedInSlices([...entries.values()], byName)
   if (page === null && ordered.length > limits.entriesMax) {
@@ -160,10 +163,12 @@ class RuledEntries {
     engine: DecisionEngine,
     { query, requestAttributes }: PermissionsJob,
     {
+      ruled,
       kept,
       entries,
       isCut,
     }: {
+      readonly ruled: readonly Permission[]
       readonly kept: number
       readonly entries: Map<string, PermissionsEntry>
       readonly isCut: (name: string) => boolean
@@ -175,7 +180,7 @@ class RuledEntries {
     this.#engine = engine
     this.#query = query
     this.#queryContext = received({ requestAttributes })
-    this.#ruled = engine.ruledPermissions()
+    this.#ruled = ruled
     this.#kept = kept
   }
 
@@ -333,6 +338,11 @@ class RuledEntries {
     }
     return sets
   }
+}
+
+/** Returns the permissions without duplicates. */
+function distinct(permissions: readonly Permission[]): Permission[] {
+  return [...new Map(permissions.map(each => [`${each.type}:${each.action}`, each])).values()]
 }
 
 function entryOfTenant({ tenant, attributes, roles, permissions }: TenantRoles): PermissionsEntry {
