@@ -212,6 +212,24 @@ export const COPY_MS_MAX = 600_000
 export const PROJECTS_MAX = 1_000
 /** Maximum number of API keys in an organization. Every HTTP thread keeps all of them in memory. */
 export const API_KEYS_MAX = 10_000
+/** Maximum numbers of members, of open invitations and of member groups in an organization. */
+export const MEMBERS_MAX = 10_000
+export const OPEN_INVITATIONS_MAX = 1_000
+export const MEMBER_GROUPS_MAX = 1_000
+/** Maximum number of permissions of a member, and of a member group. */
+export const PERMISSIONS_PER_MEMBER_MAX = 100
+/** Time for which an invitation can be accepted: 7 days. */
+export const INVITATION_MS = 604_800_000
+/** Time for which a member without own grants is kept after the last sign-in: 30 days. */
+export const UNGRANTED_MEMBER_MS = 2_592_000_000
+/** Maximum numbers of sessions of a member, and of sessions in an organization. */
+export const SESSIONS_PER_MEMBER_MAX = 10
+export const SESSIONS_MAX = 10_000
+/** Maximum number of groups of the issuer that a session keeps. */
+export const SESSION_GROUPS_MAX = 100
+/** Maximum number of characters in an e-mail address, and in a name or user agent that is kept. */
+export const EMAIL_LENGTH_MAX = 320
+export const MEMBER_TEXT_LENGTH_MAX = 256
 /** Precision with which the time of a key's last use is stored. */
 export const KEY_USE_GRAIN_MS = 600_000
 /** Maximum time for which a rotated key and its successor are both valid: 30 days. */

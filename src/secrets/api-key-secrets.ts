@@ -19,6 +19,10 @@ export class ApiKeySecrets implements KeySecrets {
     return `verdict_${randomBytes(24).toString('base64url')}`
   }
 
+  newToken(): string {
+    return randomBytes(32).toString('base64url')
+  }
+
   hash(secret: string): string {
     return hashOfSecret(secret)
   }

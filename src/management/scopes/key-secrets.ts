@@ -1,7 +1,12 @@
-/** Cryptography that the management of API keys needs. It is implemented in `src/secrets`. */
+/**
+ * Cryptography that the management of API keys, sessions and invitations needs. It is implemented in
+ * `src/secrets`.
+ */
 export interface KeySecrets {
-  /** Creates a new secret. */
+  /** Creates the secret of an API key. */
   newSecret(): string
+  /** Creates the secret of a session or the code of an invitation: 256 random bits in base64url. */
+  newToken(): string
   /** Hash by which a secret is looked up: SHA-256 in lower-case hex (native.md D-35). */
   hash(secret: string): string
   /**

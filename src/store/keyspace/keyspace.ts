@@ -202,8 +202,18 @@ export const lists = {
   rulesOfAction: (actionId: string): ListName => joinIds(37, [actionId]),
   /** The member with this issuer and subject. */
   membersOfIdentity: (issuer: string, subject: string): ListName =>
-    joinIds(41, [identityId(issuer, subject)]),
+    joinIds(41, [idOfText(`${issuer}\n${subject}`)]),
   sessionsOfMember: (memberId: string): ListName => joinIds(42, [memberId]),
+  /** Members with this e-mail address, in upper or lower case. */
+  membersOfEmail: (email: string): ListName => joinIds(43, [idOfText(email.toLowerCase())]),
+  /** Members with an invitation that they have not accepted. */
+  invitedMembers: (): ListName => joinIds(44, []),
+  /** The member whose invitation has a code with this hash. */
+  membersOfInvitation: (codeHash: string): ListName => joinIds(45, [idOfText(codeHash)]),
+  /** The group of members with this name at the issuer. */
+  memberGroupsNamed: (group: string): ListName => joinIds(47, [idOfText(group)]),
+  /** Sessions that began in a session of the issuer with this `sid`. */
+  sessionsOfIssuerSession: (issuerSessionId: string): ListName => joinIds(46, [idOfText(issuerSessionId)]),
   usersWithoutRoles: (): ListName => Uint8Array.of(USERS_WITHOUT_ROLES_LIST),
 }
 
@@ -257,19 +267,30 @@ function partsOf(record: StoredRecord): ListEntry[] {
         lists.rulesOfAction(record.actionId),
       ].map(counted)
     case 'member': {
-      const { issuer, subject } = record
-      return issuer === null || subject === null ? [] : [counted(lists.membersOfIdentity(issuer, subject))]
+      const { issuer, subject, email, invitation } = record
+      return [
+        ...(issuer === null || subject === null ? [] : [lists.membersOfIdentity(issuer, subject)]),
+        ...(email === null ? [] : [lists.membersOfEmail(email)]),
+        ...(invitation ? [lists.invitedMembers(), lists.membersOfInvitation(invitation.codeHash)] : []),
+      ].map(counted)
     }
-    case 'session':
-      return [counted(lists.sessionsOfMember(record.memberId))]
+    case 'member-group':
+      return [counted(lists.memberGroupsNamed(record.group))]
+    case 'session': {
+      const { memberId, issuerSessionId } = record
+      return [
+        lists.sessionsOfMember(memberId),
+        ...(issuerSessionId === null ? [] : [lists.sessionsOfIssuerSession(issuerSessionId)]),
+      ].map(counted)
+    }
     default:
       return []
   }
 }
 
-/** An id that stands for an issuer and a subject in the name of a list: the first 128 bits of a hash. */
-function identityId(issuer: string, subject: string): string {
-  const digest = hash('sha256', `${issuer}\n${subject}`, 'hex')
+/** An id that stands for a text in the name of a list: the first 128 bits of a hash. */
+function idOfText(text: string): string {
+  const digest = hash('sha256', text, 'hex')
   return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 

@@ -1,0 +1,17 @@
+/** Own grants of a member: at most one on each object (administration.md M2). */
+import type { AccessGrant } from '#model/principal.ts'
+
+/** An object on which a level is granted: the organization, a project or an environment. */
+export type GrantPlace = Pick<AccessGrant, 'projectId' | 'environmentId'>
+
+export function isSamePlace(left: GrantPlace, right: GrantPlace): boolean {
+  return left.projectId === right.projectId && left.environmentId === right.environmentId
+}
+
+/** The grants with `added`, each of which replaces the grant on the same object. */
+export function mergedGrants(
+  grants: readonly AccessGrant[],
+  added: readonly AccessGrant[],
+): readonly AccessGrant[] {
+  return [...grants.filter(each => !added.some(other => isSamePlace(each, other))), ...added]
+}

@@ -1,0 +1,224 @@
+/**
+ * Sign-in of a person whom the issuer has authenticated: finds or creates the member, accepts an invitation,
+ * and begins a session (administration.md S10 to S12, M4, C2, C9). A sign-in that does not succeed writes
+ * nothing.
+ */
+import {
+  type OrganizationWriteContext,
+  requireOrganization,
+} from '#management/scopes/organization-context.ts'
+import {
+  EMAIL_LENGTH_MAX,
+  MEMBER_TEXT_LENGTH_MAX,
+  MEMBERS_MAX,
+  PERMISSIONS_PER_MEMBER_MAX,
+  SESSION_GROUPS_MAX,
+  SESSIONS_MAX,
+  SESSIONS_PER_MEMBER_MAX,
+} from '#model/limits.ts'
+import type { MemberGroupRecord, MemberRecord, SessionRecord } from '#entities/organization-records.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
+import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { effectiveGrants, memberGroupNamed, type OwnerSettings } from './effective-grants.ts'
+import { mergedGrants } from './grants.ts'
+import { type Identity, isSameEmail } from './identity.ts'
+import { expiredSessions, isExpired, type SessionTimes } from './session-ends.ts'
+
+export interface SignIn extends SessionTimes {
+  readonly identity: Identity
+  /** Code of the invitation with which the sign-in was begun; null if it was begun without one. */
+  readonly invitationCode: string | null
+  /** Id of the session that the browser had when the sign-in was begun; null if it had none. */
+  readonly formerSessionId: string | null
+  readonly userAgent: string | null
+  /** Address at which the issuer ends its own session; null if it offers none. */
+  readonly endSessionUrl: string | null
+  readonly owners: OwnerSettings
+}
+
+/**
+ * Result of a sign-in. `invite`: the invitation does not fit the person. `unavailable`: the organization has
+ * the maximum number of sessions or members.
+ */
+export type SignInResult =
+  | {
+      readonly outcome: 'ok'
+      readonly sessionId: string
+      /** Secret of the session, which only its cookie contains. */
+      readonly secret: string
+      readonly member: MemberRecord
+    }
+  | { readonly outcome: 'not_a_member' | 'invite' | 'unavailable' }
+
+/** The longest-unused session makes room for the eleventh of a member. */
+export function* signInMember(context: OrganizationWriteContext, signIn: SignIn): Resumable<SignInResult> {
+  const isFull = context.records.count(lists.all('session')) >= SESSIONS_MAX
+  const expired = isFull ? yield* expiredSessions(context, signIn) : []
+  // No pause from here to the commit: no other sign-in can come between the checks and the writes.
+  return signInNow(context, signIn, expired)
+}
+
+function signInNow(
+  context: OrganizationWriteContext,
+  signIn: SignIn,
+  expiredIds: readonly string[],
+): SignInResult {
+  const { records } = context
+  const found = memberOf(context, signIn)
+  if (found === null) return { outcome: 'invite' }
+  const { member, accepted, isNew } = found
+  const { groups, areGroupsCut } = keptGroups(context, signIn)
+  const named = new Map(groups.map(group => [group.name, group.record]))
+  const groupNames = groups.map(({ name }) => name)
+  const granting = new Map([...named].filter((each): each is [string, MemberGroupRecord] => each[1] !== null))
+  const isMember = effectiveGrants(member, { groups: groupNames }, granting, signIn.owners).length > 0
+  if (!isMember) return { outcome: 'not_a_member' }
+  const ended = endedBy(context, signIn, { member, expiredIds })
+  const hasRoom =
+    records.count(lists.all('session')) - ended.size < SESSIONS_MAX &&
+    (!isNew || records.count(lists.all('member')) < MEMBERS_MAX)
+  if (!hasRoom) return { outcome: 'unavailable' }
+
+  // Two concurrent sign-ins must neither create the same member nor take the last place.
+  records.touch(requireOrganization(records))
+  for (const session of ended.values()) records.delete(session)
+  if (accepted !== null && accepted.id !== member.id) records.delete(accepted)
+  records.put(member)
+  const secret = context.secrets.newToken()
+  const sessionId = context.newId()
+  records.put({
+    kind: 'session',
+    id: sessionId,
+    memberId: member.id,
+    secretHash: context.secrets.hash(secret),
+    signedInAt: context.now,
+    lastUsedAt: context.now,
+    expiresAt: context.now + signIn.sessionMaxMs,
+    groups: groupNames,
+    areGroupsCut,
+    issuerSessionId: signIn.identity.issuerSessionId,
+    userAgent: cut(signIn.userAgent),
+    endSessionUrl: signIn.endSessionUrl,
+  })
+  return { outcome: 'ok', sessionId, secret, member }
+}
+
+interface FoundMember {
+  /** The member as it is after the sign-in. */
+  readonly member: MemberRecord
+  /** The stored member with the invitation that is accepted; null if there is none. */
+  readonly accepted: MemberRecord | null
+  readonly isNew: boolean
+}
+
+/** Returns null if the sign-in was begun with an invitation that the person cannot accept. */
+function memberOf(context: OrganizationWriteContext, signIn: SignIn): FoundMember | null {
+  const { identity, invitationCode } = signIn
+  const { issuer, subject } = identity
+  const isKnown = (member: MemberRecord) => member.issuer === issuer && member.subject === subject
+  const candidates = context.records.list('member', lists.membersOfIdentity(issuer, subject))
+  const known = [...candidates].find(isKnown) ?? null
+  if (invitationCode === null) {
+    const member = known ?? newMember(context)
+    return { member: signedIn(context, member, identity), accepted: null, isNew: known === null }
+  }
+  const invited = invitedBy(context, invitationCode)
+  const isMeant =
+    invited !== null &&
+    identity.isEmailVerified &&
+    identity.email !== null &&
+    isSameEmail(identity.email, invited.email ?? '')
+  if (!isMeant) return null
+  const grants = mergedGrants(known?.grants ?? [], invited.grants)
+  if (grants.length > PERMISSIONS_PER_MEMBER_MAX) return null
+  const member = { ...(known ?? invited), grants, ...(known === null && { invitation: null }) }
+  return { member: signedIn(context, member, identity), accepted: invited, isNew: false }
+}
+
+/** The member with an open invitation that has this code. */
+function invitedBy({ records, secrets, now }: OrganizationWriteContext, code: string): MemberRecord | null {
+  const codeHash = secrets.hash(code)
+  for (const member of records.list('member', lists.membersOfInvitation(codeHash))) {
+    const { invitation } = member
+    if (invitation?.codeHash === codeHash && invitation.expiresAt > now) return member
+  }
+  return null
+}
+
+function newMember({ newId, now }: OrganizationWriteContext): MemberRecord {
+  return {
+    kind: 'member',
+    id: newId(),
+    issuer: null,
+    subject: null,
+    email: null,
+    isEmailVerified: false,
+    name: null,
+    givenName: null,
+    familyName: null,
+    lastSignInAt: null,
+    signInCount: 0,
+    settings: null,
+    grants: [],
+    invitation: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+function signedIn({ now }: OrganizationWriteContext, member: MemberRecord, identity: Identity): MemberRecord {
+  const hasEmail = identity.email !== null && identity.email.length <= EMAIL_LENGTH_MAX
+  return {
+    ...member,
+    issuer: identity.issuer,
+    subject: identity.subject,
+    email: hasEmail ? identity.email : null,
+    isEmailVerified: hasEmail && identity.isEmailVerified,
+    name: cut(identity.name),
+    givenName: cut(identity.givenName),
+    familyName: cut(identity.familyName),
+    lastSignInAt: now,
+    signInCount: member.signInCount + 1,
+    updatedAt: now,
+  }
+}
+
+/** The groups of the person that give a grant now. `record` is null for a group of the settings only. */
+function keptGroups({ records }: OrganizationWriteContext, { identity, owners }: SignIn) {
+  const groups: { readonly name: string; readonly record: MemberGroupRecord | null }[] = []
+  for (const name of new Set(identity.groups)) {
+    const record = memberGroupNamed(records, name)
+    if (record === null && !owners.ownerGroups.has(name)) continue
+    if (groups.length === SESSION_GROUPS_MAX) return { groups, areGroupsCut: true }
+    groups.push({ name, record })
+  }
+  return { groups, areGroupsCut: identity.areGroupsCut }
+}
+
+/**
+ * The sessions that this sign-in ends, by id: the one that the browser had, the longest-unused one of a
+ * member with the maximum number, and expired ones.
+ */
+function endedBy(
+  { records, now }: OrganizationWriteContext,
+  signIn: SignIn,
+  { member, expiredIds }: { readonly member: MemberRecord; readonly expiredIds: readonly string[] },
+): ReadonlyMap<string, SessionRecord> {
+  const ended = new Map<string, SessionRecord>()
+  const former = signIn.formerSessionId
+  for (const id of former === null ? expiredIds : [...expiredIds, former]) {
+    const session = records.get('session', rowKeys.session(id))
+    if (session !== null && (id === former || isExpired(session, now, signIn))) ended.set(id, session)
+  }
+  const own = [...records.list('session', lists.sessionsOfMember(member.id))]
+  for (const session of own) if (isExpired(session, now, signIn)) ended.set(session.id, session)
+  const running = own.filter(({ id }) => !ended.has(id)).toSorted((a, b) => a.lastUsedAt - b.lastUsedAt)
+  const surplus = Math.max(0, running.length + 1 - SESSIONS_PER_MEMBER_MAX)
+  for (const session of running.slice(0, surplus)) ended.set(session.id, session)
+  return ended
+}
+
+/** Shortens a text of the issuer or the browser, without leaving half of a character. */
+function cut(text: string | null): string | null {
+  return text === null ? null : text.slice(0, MEMBER_TEXT_LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')
+}
