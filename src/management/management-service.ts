@@ -14,11 +14,15 @@ import { Admission } from '#scheduling/admission.ts'
 import { PageBytes, windowOf } from '#management/paging/paging.ts'
 import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
-import type { EnvironmentService, ChangeCondition } from '#management/environment/environment-service.ts'
+import type { ChangeCondition } from '#management/environment/environment-service.ts'
 import type { OperationAnswer, OperationInput, OperationName } from '#management/environment/operations.ts'
 import type { EnvironmentCopies } from '#management/organization/environment-copies.ts'
 import type { EnvironmentImports } from '#management/organization/environment-imports.ts'
-import type { ManagedEnvironment, OpenEnvironments } from '#management/organization/environment-opening.ts'
+import {
+  type ManagedEnvironment,
+  type OpenEnvironments,
+  openService,
+} from '#management/organization/environment-opening.ts'
 import type { OrganizationOperations } from '#management/organization/organization-operations.ts'
 import type { OrganizationService } from '#management/organization/organization-service.ts'
 import { assert } from '#model/assert.ts'
@@ -33,7 +37,6 @@ import {
 import type { Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import type { ChangesQuery } from '#entities/change-event.ts'
-import { environmentClosed } from '#replica/closed-environment.ts'
 
 /** A management request that an HTTP thread has parsed, validated and authenticated. */
 export type ManagementRequest =
@@ -422,16 +425,6 @@ function named(
   const byKey = environments.filter(known => namesOf(known)[0] === reference)
   if (byKey.length > 0) return byKey
   return environments.filter(known => namesOf(known)[1] === idFrom(reference))
-}
-
-/**
- * Management of an open environment. Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` if the environment cannot be
- * read.
- */
-function openService({ service, closure }: ManagedEnvironment): EnvironmentService {
-  if (service) return service
-  if (closure) throw environmentClosed(closure.reason)
-  throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
 }
 
 function notFound({ project, environment }: EnvironmentNames): AuthzError {

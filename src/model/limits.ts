@@ -139,6 +139,9 @@ export const ASKED_URL_LENGTH_MAX = 8_192
  * and ignore or reject further ones.
  */
 export const ASKED_QUERY_MEMBERS_MAX = 1_000
+/** Maximum numbers of tenants and of roles to which a grant can be limited (administration.md D1). */
+export const DELEGATED_TENANTS_MAX = 100
+export const DELEGATED_ROLES_MAX = 100
 /** Maximum number of rows that one commit can write. Longer work is split into several commits. */
 export const COMMIT_ROWS_MAX = 65_535
 /**

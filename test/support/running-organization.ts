@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
+import { environmentNotOpen } from '#management/scopes/organization-context.ts'
 import { OrganizationState } from '#management/organization/organization.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
@@ -34,6 +35,7 @@ export async function organizationService(url = 'memory:', options: Options = {}
     secrets,
     keyOverlapSeconds: 0,
     closureOf: () => null,
+    recordsOf: environmentNotOpen,
     lastUseOf: () => null,
     whenInForce: options.whenInForce ?? (() => Promise.resolve()),
   })

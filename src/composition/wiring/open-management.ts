@@ -82,6 +82,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       secrets,
       keyOverlapSeconds: config.keyOverlapSeconds,
       closureOf: environmentId => environments.closureOf(environmentId),
+      recordsOf: environmentId => environments.recordsOf(environmentId),
       lastUseOf: keyUses.lastUseOf,
       timeShare: sliced.share(ORGANIZATION_STORE_ID),
       whenInForce: revision => follower.whenVisible(revision),

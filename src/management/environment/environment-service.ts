@@ -289,6 +289,11 @@ export class EnvironmentService {
     this.#expiryRemoval.lookThroughLists()
   }
 
+  /** Reads the current records of the environment. */
+  reader(): RecordReader {
+    return new RecordReader(this.#store.view)
+  }
+
   /** Sequence of the newest commit. */
   get sequence(): number {
     return this.#store.view.sequence()

@@ -4,13 +4,20 @@
  * response that creates a secret contains it. Later, only the secret of an environment's key can be read, by
  * a key of the organization.
  */
+import {
+  isDelegated,
+  presentLimits,
+  roleNamesOf,
+  tenantIdsOf,
+  type WantedLimits,
+} from '#management/delegation/delegated-grant.ts'
 import { presentInstant } from '#management/drafts/context.ts'
 import { matchesSearch, type Page, pageOfLists } from '#management/paging/paging.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import { API_KEYS_MAX } from '#model/limits.ts'
-import { type AccessLevel, reaches } from '#model/principal.ts'
+import { type AccessLevel, type Delegation, reaches } from '#model/principal.ts'
 import type { ApiKeyRecord, KeyMaker } from '#entities/organization-records.ts'
 import type {
   ApiKey,
@@ -64,6 +71,7 @@ export function createApiKey(
   const { key, secret } = addApiKey(context, {
     ...scope,
     accessLevel,
+    delegation: limitsOf(context, { ...scope, accessLevel, delegation: null }, body),
     source: 'created',
     name: body.name ?? null,
     ownerType: body.owner_type ?? null,
@@ -76,9 +84,9 @@ export function getApiKey(context: OrganizationReadContext, input: { readonly pa
 }
 
 /**
- * Returns the oldest of the keys with the highest level of an environment (administration.md K11). The
- * response contains its secret, unless the secret is not stored or was encrypted with another key of the
- * organization.
+ * Returns the oldest of the keys with the highest level of an environment, without those that are limited to
+ * tenants (administration.md K11). The response contains its secret, unless the secret is not stored or was
+ * encrypted with another key of the organization.
  */
 export function getEnvironmentApiKey(
   context: OrganizationReadContext,
@@ -88,7 +96,7 @@ export function getEnvironmentApiKey(
   const environment = requireEnvironment(context, requireProject(context, proj_id), env_id)
   let highest: ApiKeyRecord | null = null
   for (const key of context.records.list('api-key', lists.all('api-key'))) {
-    if (key.environmentId !== environment.id) continue
+    if (key.environmentId !== environment.id || key.delegation !== null) continue
     if (highest === null || !reaches(highest.accessLevel, key.accessLevel)) highest = key
   }
   if (highest === null) throw new AuthzError('NOT_FOUND', 'this environment has no API key: create one')
@@ -96,7 +104,9 @@ export function getEnvironmentApiKey(
   return presentApiKey(context, highest, secret)
 }
 
-/** Changes the name and the level of a key. A name that is null clears it (administration.md K9). */
+/**
+ * Changes the name, the level and the limits of a key. A name that is null clears it (administration.md K9).
+ */
 export function updateApiKey(
   context: OrganizationWriteContext,
   input: { readonly params: ApiKeyPath; readonly body: ApiKeyUpdate },
@@ -107,7 +117,8 @@ export function updateApiKey(
   }
   const { name = key.name, access_level: accessLevel = key.accessLevel } = input.body
   requireFitting(accessLevel, key)
-  const updated: ApiKeyRecord = { ...key, name, accessLevel }
+  const delegation = limitsOf(context, { ...key, accessLevel }, input.body, key.accessLevel)
+  const updated: ApiKeyRecord = { ...key, name, accessLevel, delegation }
   context.records.put(updated)
   return presentApiKey(context, updated, null)
 }
@@ -122,6 +133,34 @@ function requireFitting(
   throw new AuthzError('INVALID_SHAPE', msg, {
     detail: [{ loc: ['body', 'access_level'], msg, type: 'value_error' }],
   })
+}
+
+/**
+ * Limits of a new or changed key; null if it has none. `key` has the new level. A limit that is absent in the
+ * request stays as it is. Roles of a key that was lowered to `read` are dropped.
+ */
+function limitsOf(
+  context: OrganizationReadContext,
+  {
+    environmentId,
+    accessLevel,
+    delegation,
+  }: Pick<ApiKeyRecord, 'environmentId' | 'accessLevel' | 'delegation'>,
+  wanted: WantedLimits,
+  formerLevel: AccessLevel = accessLevel,
+): Delegation | null {
+  const isRead = accessLevel === 'read' || formerLevel === 'read'
+  const keptRoles = isRead ? null : (delegation?.roles ?? null)
+  const tenants = wanted.tenants ?? delegation?.tenants
+  const roles = wanted.roles ?? keptRoles
+  if (!isDelegated({ isOnEnvironment: environmentId !== null, accessLevel, tenants, roles }, ['body']))
+    return null
+  // Limits that are kept are not looked up, so that a key can be lowered while its environment is closed.
+  const recordsOf = () => context.recordsOf(environmentId!)
+  return {
+    tenants: wanted.tenants ? tenantIdsOf(recordsOf(), wanted.tenants) : delegation!.tenants,
+    roles: wanted.roles ? roleNamesOf(recordsOf(), wanted.roles) : (keptRoles ?? []),
+  }
 }
 
 /**
@@ -157,7 +196,7 @@ export function deleteApiKey(
 }
 
 type NewApiKey = Pick<ApiKeyRecord, 'environmentId' | 'projectId' | 'source'> &
-  Partial<Pick<ApiKeyRecord, 'name' | 'ownerType' | 'accessLevel'>> & {
+  Partial<Pick<ApiKeyRecord, 'name' | 'ownerType' | 'accessLevel' | 'delegation'>> & {
     /** A secret that the operator configured; absent: a new one. */
     readonly secret?: string
   }
@@ -300,6 +339,7 @@ function presentApiKey(context: OrganizationReadContext, key: ApiKeyRecord, secr
     environment_id: key.environmentId,
     object_type: objectTypeOf(key),
     access_level: key.accessLevel,
+    ...presentLimits(key.delegation),
     owner_type: key.ownerType ?? 'member',
     name: key.name,
     secret,

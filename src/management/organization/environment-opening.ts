@@ -8,8 +8,10 @@
  * that cannot make decisions keeps its keys, and no other environment waits for it (`live-environment.ts`).
  */
 import type { EnvironmentService } from '#management/environment/environment-service.ts'
+import type { RecordReader } from '#management/drafts/record-reader.ts'
+import { environmentNotOpen } from '#management/scopes/organization-context.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Closure } from '#replica/closed-environment.ts'
+import { type Closure, environmentClosed } from '#replica/closed-environment.ts'
 import type { KnownEnvironment, KnownSecret, OrganizationState } from './organization.ts'
 
 export interface OpenEnvironment {
@@ -129,6 +131,11 @@ export class OpenEnvironments {
     return this.#open.get(environmentId)?.closure ?? null
   }
 
+  /** Records of an environment. Throws `NOT_READY` or `ENVIRONMENT_CLOSED` if it cannot be read here. */
+  recordsOf(environmentId: string): RecordReader {
+    return openService(this.#stateOf(environmentId)).reader()
+  }
+
   /** Reports that the index of an environment can no longer be used. */
   fail(environmentId: string, error: unknown): void {
     this.#open.get(environmentId)?.fail(error)
@@ -192,4 +199,17 @@ export class OpenEnvironments {
       }
     }
   }
+}
+
+/**
+ * Management of an open environment. Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` if the environment cannot be
+ * read.
+ */
+export function openService({
+  service,
+  closure,
+}: Pick<ManagedEnvironment, 'service' | 'closure'>): EnvironmentService {
+  if (service) return service
+  if (closure) throw environmentClosed(closure.reason)
+  return environmentNotOpen()
 }

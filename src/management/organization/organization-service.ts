@@ -33,6 +33,7 @@ export interface OrganizationServiceOptions {
   readonly secrets: KeySecrets
   readonly keyOverlapSeconds: number
   readonly closureOf: (environmentId: string) => Closure | null
+  readonly recordsOf: (environmentId: string) => RecordReader
   readonly lastUseOf: (keyId: string) => Instant | null
   /** Its share of the thread; absent: it does not share the thread. */
   readonly timeShare?: TimeShare
@@ -123,8 +124,9 @@ export class OrganizationService {
   }
 
   #context(principal: Principal) {
-    const { runtime, secrets, keyOverlapSeconds, closureOf, lastUseOf } = this.#options
+    const { runtime, secrets, keyOverlapSeconds, closureOf, recordsOf, lastUseOf } = this.#options
     const { newId } = runtime
-    return { principal, now: runtime.now(), newId, secrets, keyOverlapSeconds, closureOf, lastUseOf }
+    const lookups = { closureOf, recordsOf, lastUseOf }
+    return { principal, now: runtime.now(), newId, secrets, keyOverlapSeconds, ...lookups }
   }
 }

@@ -18,6 +18,7 @@ import { addApiKey } from './api-keys.ts'
 import { isAbandonedCopy, removeEnvironment } from './environments.ts'
 import type { KeySecrets } from '#management/scopes/key-secrets.ts'
 import {
+  environmentNotOpen,
   type OrganizationWriteContext,
   requireOrganization,
 } from '#management/scopes/organization-context.ts'
@@ -237,12 +238,14 @@ export class OrganizationState {
       accessLevel: level,
       environmentId,
       projectId,
+      delegation,
     }: ApiKeyRecord): Principal | null {
       if (environmentId !== null) {
         const environment = environments.get(environmentId)
         if (!environment || environment.isHidden) return null
         const { scope, projectKey, environmentKey } = environment
-        return { kind: 'environment', keyId, level, ...scope, projectKey, environmentKey }
+        const principal = { kind: 'environment', keyId, level, ...scope, projectKey, environmentKey } as const
+        return delegation === null ? principal : { ...principal, delegation }
       }
       if (projectId === null) return { kind: 'organization', keyId, level, organizationId }
       const project = records.byId('project', projectId)
@@ -362,6 +365,7 @@ export class OrganizationState {
       secrets: this.#secrets,
       keyOverlapSeconds: 0,
       closureOf: () => null,
+      recordsOf: environmentNotOpen,
       lastUseOf: () => null,
     }
   }

@@ -27,6 +27,8 @@ export interface OrganizationContext {
    * open here.
    */
   closureOf(environmentId: string): Closure | null
+  /** Records of an environment. Throws `NOT_READY` or `ENVIRONMENT_CLOSED` if this process cannot read it. */
+  recordsOf(environmentId: string): RecordReader
   /** Last use of the key that its row may not have yet; null if none. */
   lastUseOf(keyId: string): Instant | null
 }
@@ -37,6 +39,11 @@ export interface OrganizationReadContext extends OrganizationContext {
 
 export interface OrganizationWriteContext extends OrganizationContext {
   readonly records: Draft
+}
+
+/** Throws the error for an environment that this process has not opened. */
+export function environmentNotOpen(): never {
+  throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
 }
 
 /** The organization. Throws `NOT_READY` before the first start has created it. */

@@ -23,6 +23,12 @@ export const QualifiedShortKey = Type.String({
   description: 'A key, or `type:key`.',
 })
 
+/** A tenant role by its key, or a role of a resource as `resource#role`. */
+export const RoleName = Type.String({
+  pattern: `^(${SHORT_KEY}#)?${SHORT_KEY}$`,
+  description: 'A role: the key of a tenant role, or `resource#role`.',
+})
+
 /**
  * Extension for texts that code validates. It contains the pattern that is closest to this validation, for
  * the API description. If the schema itself had the pattern, it would cause a second validation error. The

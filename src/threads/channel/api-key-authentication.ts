@@ -74,7 +74,8 @@ export class ApiKeyAuthentication {
     for (const { principal } of this.#known.values()) {
       if (principal.kind !== 'environment') continue
       if (principal.projectKey === project && principal.environmentKey === environment) {
-        return { ...principal, keyId: null, level: 'decide' }
+        const { delegation: _limits, ...place } = principal
+        return { ...place, keyId: null, level: 'decide' }
       }
     }
     return null

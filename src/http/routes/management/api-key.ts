@@ -47,6 +47,7 @@ export function apiKeyScopeRoute(revision: () => string | null): Route {
           project_id: principal.kind === 'organization' ? null : principal.projectId,
           environment_id: principal.kind === 'environment' ? principal.environmentId : null,
           access_level: principal.level,
+          ...principal.delegation,
         },
         // During startup, a thread can have the keys before it knows their revision. The response then has no
         // `X-Revision` header, so that clients can already make this call.

@@ -7,6 +7,7 @@ import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
 import { envelope, pagingQuery, SearchText } from '#model/wire/paging.ts'
 import { AccessLevel, moment, Name, nullable, optional, Timestamp, Uuid } from '#model/wire/common-fields.ts'
 import { Reference } from '#model/wire/references.ts'
+import { limitFields, shownLimits } from './delegation.ts'
 
 const keyScopeFields = {
   organization_id: Uuid,
@@ -14,7 +15,7 @@ const keyScopeFields = {
   environment_id: nullable(Uuid),
 }
 
-export const ApiKeyScope = Type.Object({ ...keyScopeFields, access_level: AccessLevel })
+export const ApiKeyScope = Type.Object({ ...keyScopeFields, access_level: AccessLevel, ...shownLimits })
 
 export const ApiKeyObjectType = Type.Union(
   [Type.Literal('org'), Type.Literal('project'), Type.Literal('env')],
@@ -41,13 +42,16 @@ export const ApiKeyCreate = Type.Object({
   access_level: optional(AccessLevel),
   owner_type: optional(ApiKeyOwnerType),
   name: optional(Name),
+  /** Only for keys of environments. */
+  ...limitFields,
 })
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>
 
-/** Changes of a key. Null clears the name. */
+/** Changes of a key. Null clears the name, and changes no limit. */
 export const ApiKeyUpdate = Type.Object({
   name: optional(Name),
   access_level: Type.Optional(AccessLevel),
+  ...limitFields,
 })
 export type ApiKeyUpdate = Static<typeof ApiKeyUpdate>
 
@@ -68,6 +72,7 @@ export const ApiKey = Type.Object({
   ...keyScopeFields,
   object_type: ApiKeyObjectType,
   access_level: AccessLevel,
+  ...shownLimits,
   owner_type: ApiKeyOwnerType,
   name: nullable(Name),
   /**
