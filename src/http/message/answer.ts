@@ -87,13 +87,26 @@ export function encodeReply(reply: Reply): Answer {
   if (headers === undefined)
     return { status, contentType: JSON_TYPE, body: whole, buffer: null, lent, pieces, live, headers }
   const { 'content-type': contentType = JSON_TYPE, ...others } = headers
+  let cookies
   try {
     checkHeaders(headers)
+    cookies = cookieHeaders(reply)
   } catch (error) {
     cancelPieces({ pieces, live })
     throw error
   }
-  return { status, contentType, body: whole, buffer: null, lent, pieces, live, headers: others }
+  const all = cookies === null ? others : { ...others, ...cookies }
+  return { status, contentType, body: whole, buffer: null, lent, pieces, live, headers: all }
+}
+
+/**
+ * The cookies as one entry, because an object has a name only once. The HTTP library writes the line breaks in
+ * the value unchanged.
+ */
+function cookieHeaders({ cookies }: Reply): Readonly<Record<string, string>> | null {
+  if (cookies === undefined || cookies.length === 0) return null
+  for (const cookie of cookies) checkHeaders({ 'Set-Cookie': cookie })
+  return { 'Set-Cookie': cookies.join('\r\nSet-Cookie: ') }
 }
 
 function encodeBody(body: unknown): string | Uint8Array | null {

@@ -136,6 +136,8 @@ export interface Reply {
    */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Values of `Set-Cookie`, one header each. Only for a reply with `headers`. */
+  readonly cookies?: readonly string[]
 }
 
 /**

@@ -1,0 +1,51 @@
+/**
+ * Names and attributes of the cookies of the console (administration.md C1). One cookie has the secret of a
+ * session. While a person signs in, another cookie has the state of the sign-in.
+ */
+const SESSION = 'verdict-session'
+const SIGN_IN = 'verdict-sign-in-'
+/** Browsers accept a cookie with this prefix only from its own host, for all paths, and over TLS. */
+const HOST_PREFIX = '__Host-'
+
+export class SessionCookies {
+  readonly sessionName: string
+  /** Name of the cookie of a sign-in, without its last part. */
+  readonly signInPrefix: string
+  readonly #attributes: string
+
+  /** `publicUrl` is the address of the console. Only an `http` address has cookies without `Secure`. */
+  constructor(publicUrl: string) {
+    const isSecure = new URL(publicUrl).protocol === 'https:'
+    this.sessionName = isSecure ? HOST_PREFIX + SESSION : SESSION
+    this.signInPrefix = isSecure ? HOST_PREFIX + SIGN_IN : SIGN_IN
+    this.#attributes = `Path=/;${isSecure ? ' Secure;' : ''} HttpOnly; SameSite=`
+  }
+
+  session(secret: string): string {
+    return `${this.sessionName}=${secret}; ${this.#attributes}Strict`
+  }
+
+  withoutSession(): string {
+    return `${this.session('')}; Max-Age=0`
+  }
+
+  /**
+   * The browser sends this cookie when the issuer redirects to the service. It would not send a cookie with
+   * `SameSite=Strict`.
+   */
+  signIn(name: string, value: string, seconds: number): string {
+    return `${name}=${value}; ${this.#attributes}Lax; Max-Age=${seconds}`
+  }
+
+  withoutSignIn(name: string): string {
+    return this.signIn(name, '', 0)
+  }
+}
+
+/** Names and values in a `Cookie` header, in order. A name can occur several times. */
+export function cookiesIn(header: string | undefined): (readonly [name: string, value: string])[] {
+  return (header ?? '').split(';').flatMap(part => {
+    const at = part.indexOf('=')
+    return at < 0 ? [] : [[part.slice(0, at).trim(), part.slice(at + 1).trim()] as const]
+  })
+}
