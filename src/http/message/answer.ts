@@ -100,8 +100,8 @@ export function encodeReply(reply: Reply): Answer {
 }
 
 /**
- * The cookies as one entry, because an object has a name only once. The HTTP library writes the line breaks in
- * the value unchanged.
+ * The cookies as one entry, because an object has a name only once. The HTTP library writes the line breaks
+ * in the value unchanged.
  */
 function cookieHeaders({ cookies }: Reply): Readonly<Record<string, string>> | null {
   if (cookies === undefined || cookies.length === 0) return null
