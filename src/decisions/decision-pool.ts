@@ -5,6 +5,7 @@
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import type { CancelableClient, WaitingClient } from '#model/caller.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
+import type { Verdicts } from '#model/question.ts'
 import type { AuthorizedUsersJob, PermissionsJob } from '#decisions/lists/listing.ts'
 import type { AllowedTenantsJob, UserTenantsJob } from '#decisions/lists/tenant-lists.ts'
 import type { Sendable, SendableQuery } from '#decisions/questions/sendable-query.ts'
@@ -54,6 +55,9 @@ export type SlicedKind = keyof SlicedJobs
 export type SlicedJob<Kind extends SlicedKind = SlicedKind> = SlicedJobs[Kind]['job']
 export type SlicedAnswer<Kind extends SlicedKind = SlicedKind> = SlicedJobs[Kind]['answer']
 
+/** Decides the queries of a bulk, which have their own memory. */
+export type DecideWithRules = (own: PackedQueries) => Verdicts | Promise<Verdicts>
+
 /**
  * Pool of threads for decisions. All methods throw or reject with `OVERLOADED` if the queue is full or if the
  * thread that ran the job died. If the client disconnects, a job that is still queued is not started, and a
@@ -63,10 +67,16 @@ export interface DecisionPool {
   /** Number of checks from which a bulk is distributed over the pool. */
   readonly pooledChecksMin: number
   /**
-   * Resolves to 1 or 0 for each query, like `DecisionEngine.evaluatePacked`. The bytes of `packed` are only
-   * read before the method returns.
+   * Resolves to 1 or 0 for each query, like `DecisionEngine.evaluateWithoutRules`. If the environment gets
+   * rules before all queries are decided, resolves to the result of `decideWithRules`. The bytes of `packed`
+   * are only read before the method returns.
    */
-  evaluate(environmentId: string, packed: PackedQueries, waiting: WaitingClient): Promise<Uint8Array>
+  evaluate(
+    environmentId: string,
+    packed: PackedQueries,
+    waiting: WaitingClient,
+    decideWithRules: DecideWithRules,
+  ): Promise<Verdicts>
   search(environmentId: string, job: SearchJob, waiting: WaitingClient): Promise<KeyPage>
   read<Kind extends SlicedKind>(
     environmentId: string,

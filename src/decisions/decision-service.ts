@@ -7,7 +7,7 @@ import type { RuleDetail } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXPLAIN_LENGTH_MAX, EXPLAIN_STEPS_MAX } from '#model/limits.ts'
-import { packQueries } from '#model/packed-queries.ts'
+import { packQueries, type PackedQueries } from '#model/packed-queries.ts'
 import { type Question, TextQuestion, type Verdicts } from '#model/question.ts'
 import type { ExplainedDecision } from '#decisions/rules/decision-debug.ts'
 import type { DecisionPool, SearchJob, SlicedAnswer, SlicedJob, SlicedKind } from './decision-pool.ts'
@@ -148,9 +148,22 @@ export class DecisionService {
     }
     if (this.#pool !== null && question.count >= this.#pool.pooledChecksMin) {
       const packed = question instanceof TextQuestion ? packQueries(question.checks) : question
-      if (packed !== null) return this.#pool.evaluate(environmentId, packed, waiting)
+      if (packed !== null) return this.#decideInPool(environmentId, question, packed, waiting, this.#pool)
     }
     return engine.evaluateAll(question)
+  }
+
+  /** This is a separate function for the same reason as `#observed`. */
+  #decideInPool(
+    environmentId: string,
+    question: Question,
+    packed: PackedQueries,
+    waiting: WaitingClient,
+    pool: DecisionPool,
+  ): Promise<Verdicts> {
+    return pool.evaluate(environmentId, packed, waiting, own =>
+      this.#decideInSlices(environmentId, question instanceof TextQuestion ? question : own, waiting),
+    )
   }
 
   /** Decides one check of an environment with rules. Returns null if the check takes long. */

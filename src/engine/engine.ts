@@ -64,11 +64,11 @@ export interface DecisionEngine {
    */
   evaluateAll(question: Question, verdicts?: Verdicts): Verdicts
   /**
-   * Like `evaluateAll`, but roles alone decide. For checks whose attributes were not sent to this thread,
-   * because their environment had no rules: rules that have been added since then would treat the attributes
-   * as missing.
+   * Like `evaluateAll`, for checks whose attributes were not sent to this thread, because their environment
+   * had no rules. Returns false if rules have been added since then. The verdicts are then undefined, because
+   * the rules would treat the attributes as missing.
    */
-  evaluateByRoles(question: Question, verdicts: Verdicts): void
+  evaluateWithoutRules(question: Question, verdicts: Verdicts): boolean
 
   /**
    * Returns the keys of the stored instances of a type for which `evaluate` allows the action. If rules are

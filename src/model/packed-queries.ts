@@ -159,6 +159,11 @@ export class PackedQueries {
     return own
   }
 
+  /** Returns the data for conditions, for a copy of the bytes. Null if there is none. */
+  contextIn(bytes: DataView): PackedContext | null {
+    return this.#contextWith(attributes => attributes.in(bytes))
+  }
+
   /** Returns a range of the queries, without copying the bytes. O(count). */
   part(from: number, count: number): PackedQueries {
     const ranges = this.keyRanges.subarray(from * RANGE_WORDS, (from + count) * RANGE_WORDS)
@@ -174,12 +179,17 @@ export class PackedQueries {
     const count = keyRanges.length / RANGE_WORDS
     const terms = Array.from({ length: count }, (_, index) => this.terms(from + index))
     const packed = new PackedQueries(count, bytes, keyRanges, terms)
+    const context = this.#contextWith(moved)
+    return context === null ? packed : packed.in(context)
+  }
+
+  #contextWith(moved: (attributes: AttributesInBytes) => AttributesInBytes): PackedContext | null {
     const context = this.#context
-    if (context === null) return packed
+    if (context === null) return null
     const readAt = (this.#readAt ??= context.now())
     const attributes = this.#attributesOf(context)
     const own = attributes && moved(attributes)
-    return packed.in({ now: () => readAt, attributes: () => own })
+    return { now: () => readAt, attributes: () => own }
   }
 
   /** Returns one query as strings. */

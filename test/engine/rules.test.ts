@@ -384,15 +384,17 @@ test('an explanation in slices is not affected by checks between the slices', ()
   expect(atOnce.rules.userSets).toEqual(['level-110', '__autogen_member'])
 })
 
-test.each(ENGINES)('$name does not apply rules to a query that roles alone decide', ({ newEngine }) => {
+test.each(ENGINES)('$name does not decide by roles alone while rules exist', ({ newEngine }) => {
   const engine = newEngine()
   engine.apply([...standing, set('everybody', { 'user.banned': { exists: false } }), rule('everybody')])
   const question = TextQuestion.single(ALICE_READS)
   const verdicts = engine.evaluateAll(question)
   expect([...verdicts]).toEqual([1])
-  engine.evaluateByRoles(question, verdicts)
-  expect([...verdicts]).toEqual([0])
+  expect(engine.evaluateWithoutRules(question, verdicts)).toBe(false)
   expect([...engine.evaluateAll(question)]).toEqual([1])
+  engine.apply([removed(rule('everybody'))])
+  expect(engine.evaluateWithoutRules(question, verdicts)).toBe(true)
+  expect([...verdicts]).toEqual([0])
 })
 
 test.each(ENGINES)(

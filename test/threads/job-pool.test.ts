@@ -10,7 +10,12 @@ import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
 import { beginSection, lock } from '#engine/shared-index/memory/sequence.ts'
+import { bytesOf } from '#http/message/byte-views.ts'
+import type { IndexHandle } from '#engine/index-handle.ts'
+import { DecisionService } from '#decisions/decision-service.ts'
+import { TextQuestion } from '#model/question.ts'
 import {
+  type AttributesInBytes,
   PackedQueries,
   type QueryTerms,
   KEY_RANGE,
@@ -26,13 +31,27 @@ import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { createProgress } from '#threads/indexes/index-progress.ts'
 import { JobPool } from '#threads/pool/job-pool.ts'
 import { WORKER_URLS } from '#composition/process/worker-urls.ts'
-import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
+import {
+  assign,
+  conditionSet,
+  instance,
+  removed,
+  resourceType,
+  role,
+  ruleOf,
+  tenant,
+  user,
+} from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { World } from '../engine/world.ts'
 
 const COUNT = 20_000
 const HERE = { isGone: false, whenOver: () => {} }
+/** For bulks of environments that never get rules. */
+const refuse = () => {
+  throw new Error('there are no rules')
+}
 
 const engine = new SharedEngine()
 const world = new World(
@@ -48,15 +67,18 @@ const world = new World(
 const { handle } = engine.writer
 const deadline = new StalenessDeadline()
 const readers = new EngineReaders(
-  () => new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false }),
+  index => new SharedIndexReader(index, { threadId: 5, lockEveryRead: false }),
   deadline,
 )
-readers.attach('e', {
-  index: handle,
-  progress: createProgress({ epoch: 'epoch', sequence: 1 }),
-  deadline: deadline.handle,
-  expiryDeadline: createDeadline(),
-})
+function attach(environmentId: string, index: IndexHandle): void {
+  readers.attach(environmentId, {
+    index,
+    progress: createProgress({ epoch: 'epoch', sequence: 1 }),
+    deadline: deadline.handle,
+    expiryDeadline: createDeadline(),
+  })
+}
+attach('e', handle)
 const SEARCH: SearchJob = {
   kind: 'users',
   question: { action: 'read', type: 'document', key: 'd', tenant: null, requestAttributes: null },
@@ -140,18 +162,18 @@ function expectRight(verdicts: Uint8Array, first = 0): void {
 async function warmPool(options: PoolOptions = {}) {
   const started = newPool(options)
   while (!started.pool.isWarm) {
-    expectRight(await started.pool.evaluate('e', questions(), HERE))
+    expectRight(await started.pool.evaluate('e', questions(), HERE, refuse))
   }
   return started
 }
 
 test('the calling thread decides a part of a bulk if the pool has no other jobs', async () => {
   const { pool } = await warmPool()
-  const decide = vi.spyOn(readers.shareable('e').engine, 'evaluateByRoles')
+  const decide = vi.spyOn(readers.shareable('e').engine, 'evaluateWithoutRules')
   for (const count of [2_000, 4_000, 10_000]) {
     decide.mockClear()
     // Repeated, because the other threads sometimes complete the bulk before this thread runs.
-    do expectRight(await pool.evaluate('e', questions(count), HERE))
+    do expectRight(await pool.evaluate('e', questions(count), HERE, refuse))
     while (decide.mock.calls.length === 0)
   }
   decide.mockRestore()
@@ -199,6 +221,51 @@ test('sliced reads let searches run in between, and return the same result with 
   expect(decisions.every(({ allow }) => allow)).toBe(true)
 })
 
+/** Like `questions`. The context of each check contains the first word of the body. */
+function questionsWithWord(): PackedQueries {
+  const asked = questions()
+  const wordIn = (bytes: DataView): AttributesInBytes => ({
+    sent: () => ({ user: null, resource: null, tenant: null, context: { word: textOf(bytes, 5) } }),
+    from: () => wordIn(bytes),
+    in: wordIn,
+  })
+  return asked.in({ now: () => 0, attributes: () => wordIn(asked.bytes) })
+}
+
+const textOf = (bytes: DataView, length: number) => String.fromCharCode(...bytesOf(bytes).subarray(0, length))
+
+test.each([
+  ['packed', false],
+  ['packed', true],
+  ['parsed', false],
+] as const)(
+  'a %s bulk is decided with the rules that replace a role while it waits, started pool threads: %s',
+  async (form, isWarm) => {
+    const { pool } = await (isWarm ? warmPool() : newPool())
+    const changing = new SharedEngine()
+    const viewing = assign('alice', 'viewer', 'document:d')
+    const model = [tenant('default'), resourceType('document', 'read', 'write')]
+    changing.apply([...model, role('document', 'viewer', { can: ['read'] }), user('alice'), user('bob')])
+    changing.apply([instance('document:d'), viewing])
+    attach('changing', changing.writer.handle)
+    const decisions = new DecisionService(
+      readers,
+      { bulkChecksMax: COUNT, poolJobsMax: 10 },
+      { observer: null, pool, sliced: new ThreadScheduler(new TimeBudget('http')), now: () => 0 },
+    )
+    const packed = questionsWithWord()
+    const numbers = Array.from({ length: COUNT }, (_, index) => index)
+    const asked = form === 'packed' ? packed : new TextQuestion(numbers.map(index => packed.query(index)))
+    const decided = decisions.evaluate('changing', asked, { ...HERE, requestId: '' })
+    // The next request uses the same bytes.
+    if (form === 'packed') bytesOf(packed.bytes).fill(0)
+    changing.apply([conditionSet('all', { 'context.word': { equals: 'alice' } }), ruleOf('all')])
+    changing.apply([removed(viewing)])
+    const right = numbers.map(index => Number(index % WRITE_EVERY !== 0))
+    expect(Buffer.compare(await decided, Uint8Array.from(right))).toBe(0)
+  },
+)
+
 test('concurrent bulks are decided correctly, with one thread and with three', async () => {
   expect(world.can('alice', 'read', 'document:d')).toBe(true)
   for (const threads of [1, 3]) {
@@ -207,7 +274,7 @@ test('concurrent bulks are decided correctly, with one thread and with three', a
       // Each round has other decisions, because the memory still contains the decisions of earlier bulks.
       const bulks = [COUNT, 3_000, COUNT, 2_001].map((count, index) => ({ count, first: 4 * round + index }))
       const all = await Promise.all(
-        bulks.map(({ count, first }) => pool.evaluate('e', questions(count, first), HERE)),
+        bulks.map(({ count, first }) => pool.evaluate('e', questions(count, first), HERE, refuse)),
       )
       for (const [index, { count, first }] of bulks.entries()) {
         expect(all[index]!.length).toBe(count)
@@ -219,19 +286,21 @@ test('concurrent bulks are decided correctly, with one thread and with three', a
 
 test('jobs above the limit of the pool are refused as overload, and completed jobs free capacity', async () => {
   const { pool } = newPool({ jobsMax: 2 })
-  const first = [pool.evaluate('e', questions(), HERE), pool.evaluate('e', questions(), HERE)]
-  expect(() => pool.evaluate('e', questions(), HERE)).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
+  const first = [pool.evaluate('e', questions(), HERE, refuse), pool.evaluate('e', questions(), HERE, refuse)]
+  expect(() => pool.evaluate('e', questions(), HERE, refuse)).toThrow(
+    expect.objectContaining({ code: 'OVERLOADED' }),
+  )
   for (const verdicts of await Promise.all(first)) expectRight(verdicts)
-  expectRight(await pool.evaluate('e', questions(), HERE))
+  expectRight(await pool.evaluate('e', questions(), HERE, refuse))
 })
 
 test('a bulk that cannot be allocated uses no capacity of the pool', async () => {
   const { pool } = newPool({ jobsMax: 1 })
   const { bytes, keyRanges, termsTable } = questions(1)
   const endless = new PackedQueries(2 ** 27, bytes, keyRanges, termsTable)
-  expect(() => pool.evaluate('e', endless, HERE)).toThrow(RangeError)
+  expect(() => pool.evaluate('e', endless, HERE, refuse)).toThrow(RangeError)
   expect(pool.figures().jobs).toBe(0)
-  expectRight(await pool.evaluate('e', questions(), HERE))
+  expectRight(await pool.evaluate('e', questions(), HERE, refuse))
 })
 
 test('when a pool thread ends, its jobs are refused for a retry, its lock is freed, and a new thread replaces it', async () => {
@@ -250,8 +319,8 @@ test('when a pool thread ends, its jobs are refused for a retry, its lock is fre
   await end
   expect(ended).toEqual([threadId])
   expect(Atomics.load(header, L.H_LOCK)).toBe(0)
-  expectRight(await pool.evaluate('e', questions(), HERE))
-  while (!pool.isWarm) await pool.evaluate('e', questions(), HERE)
+  expectRight(await pool.evaluate('e', questions(), HERE, refuse))
+  while (!pool.isWarm) await pool.evaluate('e', questions(), HERE, refuse)
   expect(pool.threads[0]!.threadId).not.toBe(threadId)
 })
 
@@ -280,10 +349,10 @@ test.each([
 ])('a pool thread that cannot be started (%s) is reported, and its start is retried', async (end, reason) => {
   const { entry, begun: tried } = notingEntry(end)
   const { pool, ended, failures } = newPool({ entry: pathToFileURL(entry) })
-  while (!existsSync(tried)) expectRight(await pool.evaluate('e', questions(), HERE))
+  while (!existsSync(tried)) expectRight(await pool.evaluate('e', questions(), HERE, refuse))
   expect(pool.isWarm).toBe(false)
   writeFileSync(entry, `export { default } from ${JSON.stringify(WORKER_URLS.pool.href)}`)
-  while (!pool.isWarm) expectRight(await pool.evaluate('e', questions(), HERE))
+  while (!pool.isWarm) expectRight(await pool.evaluate('e', questions(), HERE, refuse))
   expect(await pool.search('e', SEARCH, HERE)).toMatchObject({ keys: ['alice'] })
   expect(failures[0]).toMatchObject({ message: reason })
   expect(ended).toEqual([])
@@ -295,7 +364,7 @@ test.each([
 ])('if a pool is closed while a thread starts and %s, only this thread is ended', async (_, forever) => {
   const { entry, begun } = notingEntry(forever)
   const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
-  while (!existsSync(begun)) expectRight(await pool.evaluate('e', questions(), HERE))
+  while (!existsSync(begun)) expectRight(await pool.evaluate('e', questions(), HERE, refuse))
   await pool.close()
   expect(failures).toEqual([])
 })
@@ -306,7 +375,7 @@ test.each([['--max-old-space-size=4000'], ['--disable-warning=ExperimentalWarnin
     process.execArgv.push(flag)
     onTestFinished(() => void process.execArgv.pop())
     const { pool } = await warmPool()
-    expectRight(await pool.evaluate('e', questions(), HERE))
+    expectRight(await pool.evaluate('e', questions(), HERE, refuse))
   },
 )
 
@@ -315,7 +384,7 @@ test('a job that began in time is refused if the deadline passes before it is co
   onTestFinished(() => deadline.set(Infinity))
   // All parts of the small bulk are in the pool. Some parts of the large bulk wait.
   for (const count of [400, COUNT]) {
-    const jobs = [pool.evaluate('e', questions(count), HERE), pool.search('e', SEARCH, HERE)]
+    const jobs = [pool.evaluate('e', questions(count), HERE, refuse), pool.search('e', SEARCH, HERE)]
     deadline.set(0)
     for (const end of await Promise.allSettled(jobs)) {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'STALE' } })
@@ -323,14 +392,16 @@ test('a job that began in time is refused if the deadline passes before it is co
     expect(pool.figures().jobs).toBe(0)
     deadline.set(Infinity)
   }
-  expectRight(await pool.evaluate('e', questions(), HERE))
+  expectRight(await pool.evaluate('e', questions(), HERE, refuse))
 })
 
 test('a closed pool refuses waiting and new jobs', async () => {
   const { pool } = newPool()
-  const waiting = pool.evaluate('e', questions(), HERE)
+  const waiting = pool.evaluate('e', questions(), HERE, refuse)
   const refused = expect(waiting).rejects.toMatchObject({ code: 'OVERLOADED' })
   await pool.close()
   await refused
-  expect(() => pool.evaluate('e', questions(), HERE)).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
+  expect(() => pool.evaluate('e', questions(), HERE, refuse)).toThrow(
+    expect.objectContaining({ code: 'OVERLOADED' }),
+  )
 })

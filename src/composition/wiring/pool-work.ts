@@ -47,8 +47,7 @@ export class PoolWork {
     if (job.kind === 'warm-up') return null
     const reader = this.#readers.of(job.index)
     if (job.kind === 'search') return searchWith(reader, job.search)
-    decidePart(reader, job.bulk, job.part)
-    return null
+    return decidePart(reader, job.bulk, job.part)
   }
 }
 

@@ -64,12 +64,15 @@ export class BatchReads {
     return answers
   }
 
-  /** Like `evaluate`, but roles alone decide, even if rules exist. */
-  evaluateByRoles(source: BatchSource, answers: Uint8Array): void {
+  /** Like `evaluate`, but ends with false if rules exist on one of the states. */
+  evaluateWithoutRules(source: BatchSource, answers: Uint8Array): boolean {
     for (let from = 0; from < source.count; from += BATCH_MAX) {
       this.#decideOnOneState(source, from, Math.min(BATCH_MAX, source.count - from), answers)
       this.#ruled.forgetBatch()
+      // The schema belongs to the state of the batch that was just decided.
+      if (this.#host.parts().schema.hasRules) return false
     }
+    return true
   }
 
   /**

@@ -167,8 +167,8 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#batches.evaluate(sourceOf(question), verdicts)
   }
 
-  evaluateByRoles(question: Question, verdicts: Verdicts): void {
-    this.#batches.evaluateByRoles(sourceOf(question), verdicts)
+  evaluateWithoutRules(question: Question, verdicts: Verdicts): boolean {
+    return this.#batches.evaluateWithoutRules(sourceOf(question), verdicts)
   }
 
   searchResources(question: ResourceQuestion, page: PageRequest): Resumable<KeyPage> {

@@ -14,6 +14,7 @@
 import type { Worker } from 'node:worker_threads'
 import {
   POOLED_CHECKS_MIN,
+  type DecideWithRules,
   type DecisionPool,
   type SearchJob,
   type SlicedAnswer,
@@ -27,15 +28,18 @@ import { abandoned, tooManyReads } from '#scheduling/admission.ts'
 import { LongReads } from '#scheduling/thread-scheduler.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
+import type { Verdicts } from '#model/question.ts'
 import { BulkProgress, PARTS_AHEAD } from './bulk-parts.ts'
 import { JobSchedule } from './job-schedule.ts'
 import { MemoryStock } from './memory-stock.ts'
 import {
+  bodyOf,
   decidePart,
   type JobIndex,
   markOver,
   newOver,
   layoutOf,
+  partOf,
   type PoolJob,
   shareBulk,
   verdictsOf,
@@ -89,15 +93,28 @@ export class JobPool implements DecisionPool {
     return this.#threads.list
   }
 
-  evaluate(environmentId: string, packed: PackedQueries, waiting: WaitingClient): Promise<Uint8Array> {
+  evaluate(
+    environmentId: string,
+    packed: PackedQueries,
+    waiting: WaitingClient,
+    decideWithRules: DecideWithRules,
+  ): Promise<Verdicts> {
     this.#options.engine(environmentId)
     this.#admit()
     const memory = this.#memory.take(layoutOf(packed.count, packed.bytes.byteLength).end)
     const shared = shareBulk(packed, memory)
-    return this.#queued<Uint8Array>(outcome => {
-      const progress = new BulkProgress(shared.count)
-      return { kind: 'bulk', environmentId, shared, progress, isLarge: false, waiting, ...outcome }
-    })
+    return this.#queued<Verdicts>(outcome => ({
+      kind: 'bulk',
+      environmentId,
+      shared,
+      context: packed.contextIn(bodyOf(shared)),
+      progress: new BulkProgress(shared.count),
+      isLarge: false,
+      waiting,
+      decideWithRules,
+      state: 'by-roles',
+      ...outcome,
+    }))
   }
 
   search(environmentId: string, job: SearchJob, waiting: WaitingClient): Promise<KeyPage> {
@@ -170,7 +187,7 @@ export class JobPool implements DecisionPool {
   }
 
   /** Queues a job. It is counted until it has its first outcome. */
-  #queued<Value>(jobWith: (outcome: JobOutcome<Value>) => Job): Promise<Value> {
+  #queued<Value>(jobWith: (outcome: JobOutcome<Value | Promise<Value>>) => Job): Promise<Value> {
     // The job is counted only here, because its creation can fail for lack of memory.
     this.#jobCount++
     return new Promise((resolve, reject) => {
@@ -226,8 +243,7 @@ export class JobPool implements DecisionPool {
         // The engine is requested again: an index that was removed in the meantime must make no more
         // decisions.
         const { engine } = this.#options.engine(bulk.environmentId)
-        decidePart(engine, bulk.shared, part)
-        this.#endIfDone(bulk)
+        this.#endPart(bulk, decidePart(engine, bulk.shared, part))
       } catch (error) {
         this.#fail(bulk, error)
       }
@@ -240,9 +256,9 @@ export class JobPool implements DecisionPool {
     if (index === null) return
     const part = this.#schedule.beginPoolPart(bulk)
     this.#threads.run({ kind: 'checks', index, bulk: bulk.shared, part }).then(
-      () => {
+      isWithoutRules => {
         bulk.progress.running--
-        this.#endIfDone(bulk)
+        this.#endPart(bulk, isWithoutRules === true)
       },
       (error: unknown) => {
         bulk.progress.running--
@@ -303,10 +319,18 @@ export class JobPool implements DecisionPool {
     }
   }
 
+  #endPart(bulk: Bulk, isWithoutRules: boolean): void {
+    if (!isWithoutRules) {
+      if (bulk.state !== 'failed') bulk.state = 'has-rules'
+      this.#schedule.cutOff(bulk)
+    }
+    this.#endIfDone(bulk)
+  }
+
   #endIfDone(bulk: Bulk): void {
     if (!bulk.progress.isDone) return
     if (bulk.waiting.isGone) bulk.reject(abandoned())
-    else this.#resolve(bulk)
+    else if (bulk.state !== 'failed') this.#resolve(bulk)
     this.#memory.giveBack(bulk.shared.memory)
   }
 
@@ -315,7 +339,7 @@ export class JobPool implements DecisionPool {
       // The process might have been paused since the parts were started: the state of their decisions might
       // be too old for a response.
       this.#options.engine(bulk.environmentId)
-      bulk.resolve(verdictsOf(bulk.shared).slice())
+      bulk.resolve(bulk.state === 'has-rules' ? decidedWithRules(bulk) : verdictsOf(bulk.shared).slice())
     } catch (error) {
       bulk.reject(error)
     }
@@ -324,6 +348,7 @@ export class JobPool implements DecisionPool {
   /** If one part fails, the whole bulk fails. Its memory is reused when no thread writes to it any more. */
   #fail(bulk: Bulk, error: unknown): void {
     bulk.reject(error)
+    bulk.state = 'failed'
     this.#schedule.cutOff(bulk)
     this.#endIfDone(bulk)
   }
@@ -346,4 +371,10 @@ export class JobPool implements DecisionPool {
     }
     setImmediate(() => this.#searchHere())
   }
+}
+
+/** Decides all queries of the bulk with the rules that its environment has got, on a copy of the queries. */
+function decidedWithRules({ shared, context, decideWithRules }: Bulk): Verdicts | Promise<Verdicts> {
+  const packed = partOf(shared, { from: 0, count: shared.count })
+  return decideWithRules((context === null ? packed : packed.in(context)).detached())
 }

@@ -144,19 +144,31 @@ export function shareBulk(packed: PackedQueries, memory: SharedArrayBuffer): Sha
   return { memory, count, bodyBytes: bytes.byteLength, termsTable: [...numbers.keys()] }
 }
 
+/** The body of the bulk. */
+export function bodyOf({ memory, count, bodyBytes }: SharedBulk): DataView {
+  return new DataView(memory, layoutOf(count, bodyBytes).body, bodyBytes)
+}
+
 export function verdictsOf({ memory, count }: SharedBulk): Uint8Array {
   return new Uint8Array(memory, 0, count)
 }
 
-/** Decides a part of the bulk and writes the verdicts to their positions. Throws the errors of the engine. */
-export function decidePart(engine: DecisionEngine, bulk: SharedBulk, { from, count }: BulkPart): void {
-  const { memory, bodyBytes, termsTable } = bulk
-  const layout = layoutOf(bulk.count, bodyBytes)
-  const body = new DataView(memory, layout.body, bodyBytes)
+/** Returns a part of the bulk, without its attributes and without copying it. */
+export function partOf(bulk: SharedBulk, { from, count }: BulkPart): PackedQueries {
+  const { memory, termsTable } = bulk
+  const layout = layoutOf(bulk.count, bulk.bodyBytes)
   const keyRanges = new Int32Array(memory, layout.keyRanges + from * RANGE_WORDS * 4, count * RANGE_WORDS)
   const termsIndex = new Int32Array(memory, layout.termsIndex + from * 4, count)
-  const questions = new PackedQueries(count, body, keyRanges, termsTable, termsIndex)
-  engine.evaluateByRoles(questions, verdictsOf(bulk).subarray(from, from + count))
+  return new PackedQueries(count, bodyOf(bulk), keyRanges, termsTable, termsIndex)
+}
+
+/**
+ * Decides a part of the bulk and writes the verdicts to their positions. Returns false if rules exist, which
+ * need the attributes of the bulk. Throws the errors of the engine.
+ */
+export function decidePart(engine: DecisionEngine, bulk: SharedBulk, part: BulkPart): boolean {
+  const verdicts = verdictsOf(bulk).subarray(part.from, part.from + part.count)
+  return engine.evaluateWithoutRules(partOf(bulk, part), verdicts)
 }
 
 function round8(bytes: number): number {

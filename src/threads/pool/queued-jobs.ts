@@ -1,7 +1,9 @@
 /** Jobs of a pool: the query of each job, the caller that waits for the result, and its progress. */
-import type { SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
+import type { DecideWithRules, SearchJob, SlicedJob } from '#decisions/decision-pool.ts'
 import type { CancelableClient, WaitingClient } from '#model/caller.ts'
 import type { KeyPage } from '#engine/engine.ts'
+import type { PackedContext } from '#model/packed-queries.ts'
+import type { Verdicts } from '#model/question.ts'
 import type { BulkProgress } from './bulk-parts.ts'
 import type { ScheduledJob } from './job-schedule.ts'
 import type { SharedBulk } from './pool-jobs.ts'
@@ -11,12 +13,17 @@ export interface JobOutcome<Value> {
   readonly reject: (error: unknown) => void
 }
 
-export interface Bulk extends JobOutcome<Uint8Array>, ScheduledJob {
+export interface Bulk extends JobOutcome<Verdicts | Promise<Verdicts>>, ScheduledJob {
   readonly kind: 'bulk'
   readonly environmentId: string
   readonly shared: SharedBulk
+  /** The data for conditions, in the shared memory. Null if the queries have none. */
+  readonly context: PackedContext | null
   readonly progress: BulkProgress
   readonly waiting: WaitingClient
+  readonly decideWithRules: DecideWithRules
+  /** `by-roles`, until a part finds rules or fails. Then no further part is started. */
+  state: 'by-roles' | 'has-rules' | 'failed'
 }
 
 export interface QueuedSearch extends JobOutcome<KeyPage>, ScheduledJob {
