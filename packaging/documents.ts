@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { format, type FormatConfig } from 'oxfmt'
 import { settings } from '../src/config/settings.ts'
 import { opaRoutes } from '../src/http/routes/decisions/opa.ts'
+import type { Route } from '../src/http/routing/route.ts'
 import { fileName } from '../src/config/secret-text.ts'
 import type { SettingKind } from '../src/config/setting-kinds.ts'
 import { ACCESS_LEVELS } from '../src/model/principal.ts'
@@ -65,10 +66,10 @@ function settingRow(name: string): string[] {
   return [isSecret ? `\`${name}\`, \`${fileName(name)}\`` : `\`${name}\``, shownDefault, meaning]
 }
 
-/** Names of the operations with this level; null: those that need no key. */
-function operationsOf(level: string | null): string {
+/** Names of the operations of the routes that match. */
+function operationsOf(matches: (route: Route) => boolean): string {
   const all = [...routes, ...opaRoutes({} as Parameters<typeof opaRoutes>[0])]
-  const names = all.filter(route => route.level === level).map(({ operationId }) => `\`${operationId}\``)
+  const names = all.filter(matches).map(({ operationId }) => `\`${operationId}\``)
   return [...new Set(names)].join(' ')
 }
 
@@ -80,16 +81,23 @@ const DOCUMENTS: Readonly<Record<string, (text: string) => string>> = {
         withTable(written, heading, ['Variable', 'Default', 'Meaning'], names.map(settingRow)),
       text,
     ),
-  'docs/api-keys.md': text =>
-    withTable(
+  'docs/api-keys.md': text => {
+    const withLevels = withTable(
       text,
       'Operations of each level',
       ['Level', 'Operations'],
       [null, ...ACCESS_LEVELS].map(level => [
         level === null ? 'no key' : `\`${level}\``,
-        operationsOf(level),
+        operationsOf(route => route.level === level),
       ]),
-    ),
+    )
+    return withTable(
+      withLevels,
+      'Operations of limited keys',
+      ['Use', 'Operations'],
+      ['read', 'write'].map(use => [`\`${use}\``, operationsOf(route => route.delegated === use)]),
+    )
+  },
   'docs/monitoring.md': text =>
     withTable(
       text,

@@ -34,7 +34,7 @@ import {
   IMPORTS_MAX,
   IMPORTS_PER_ENVIRONMENT_MAX,
 } from '#model/limits.ts'
-import type { Principal } from '#model/principal.ts'
+import type { Delegation, Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import type { ChangesQuery } from '#entities/change-event.ts'
 
@@ -171,6 +171,8 @@ interface OperationCall<Name extends OperationName> {
   readonly caller: AuditCaller | null
   readonly waiting: WaitingClient
   readonly condition?: ChangeCondition
+  /** Limits of the caller's grant. */
+  readonly delegation: Delegation | null
 }
 
 export interface Backups {
@@ -248,7 +250,8 @@ export class ManagementService {
       return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>, waiting)
     }
     const caller = auditCallerOf(request)
-    const asked = { ...request, caller, waiting }
+    const delegation = principal.delegation ?? null
+    const asked = { ...request, caller, waiting, delegation }
     const answered = await this.#unlessRemoved(this.#resolve(principal, path), asked)
     if (answered) return answered
     // If the environment was removed, this call throws the error for that. Otherwise, the environment was
@@ -339,7 +342,8 @@ export class ManagementService {
     let revision: Revision | null = null
     for (const environment of this.#visibleTo(principal)) {
       const query = { offset: toSkip, per_page: limit - data.length }
-      const asked = { operation, input: { query }, caller: null, waiting }
+      const delegation = principal.delegation ?? null
+      const asked = { operation, input: { query }, caller: null, waiting, delegation }
       const answered = await this.#unlessRemoved(environment, asked)
       if (!answered) continue
       for (const item of answered.answer.data) {
@@ -361,10 +365,10 @@ export class ManagementService {
    */
   async #unlessRemoved<Name extends OperationName>(
     environment: ManagedEnvironment,
-    { operation, input, caller, waiting, condition }: OperationCall<Name>,
+    { operation, input, caller, waiting, condition, delegation }: OperationCall<Name>,
   ): Promise<Answered<OperationAnswer<Name>> | null> {
     try {
-      return await openService(environment).execute(operation, input, caller, waiting, condition)
+      return await openService(environment).execute(operation, input, caller, waiting, condition, delegation)
     } catch (error) {
       // A removed environment can cause various errors.
       if (this.#isThere(environment)) throw error

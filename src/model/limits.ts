@@ -142,6 +142,11 @@ export const ASKED_QUERY_MEMBERS_MAX = 1_000
 /** Maximum numbers of tenants and of roles to which a grant can be limited (administration.md D1). */
 export const DELEGATED_TENANTS_MAX = 100
 export const DELEGATED_ROLES_MAX = 100
+/**
+ * Maximum number of tuples, and of roles on instances, that are followed to determine which roles a change of
+ * a delegate affects (administration.md D5).
+ */
+export const CEILING_STEPS_MAX = 10_000
 /** Maximum number of rows that one commit can write. Longer work is split into several commits. */
 export const COMMIT_ROWS_MAX = 65_535
 /**

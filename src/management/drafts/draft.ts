@@ -18,7 +18,7 @@ import type { RecordKind, RecordOf, StoredRecord } from '#entities/records.ts'
 import { runAtOnce, isResumable, type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { isListed, lists, recordsBegin, rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { textOf } from '#model/text/byte-text.ts'
-import { decodeAs, decodeRecord, encodeRecord } from '#store/keyspace/record-codec.ts'
+import { decodeAs, decodeRecord, encodeRecord, KIND_BYTES } from '#store/keyspace/record-codec.ts'
 import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
 import { checkAttributes } from './attribute-ceilings.ts'
@@ -74,6 +74,10 @@ export class Draft extends RecordReader {
   }
 
   override get<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
+    return this.shown(this.#read(kind, key))
+  }
+
+  #read<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
     const met = this.#meet(kind, key)
     if (this.#isResting) met.contentMatters = true
     return met.record as RecordOf<Kind> | null
@@ -107,6 +111,10 @@ export class Draft extends RecordReader {
   }
 
   override byId<Kind extends RecordKind>(kind: Kind, id: string): RecordOf<Kind> | null {
+    return this.shown(this.#readById(kind, id))
+  }
+
+  #readById<Kind extends RecordKind>(kind: Kind, id: string): RecordOf<Kind> | null {
     const pending = this.#pendingById.get(id)
     if (pending) {
       const { record } = pending
@@ -114,7 +122,7 @@ export class Draft extends RecordReader {
       return record?.id === id && record.kind === kind ? (record as RecordOf<Kind>) : null
     }
     for (const row of this.view.scan(lists.byId(id))) {
-      return isOfKind(kind, row) ? this.get(kind, row.key) : null
+      return isOfKind(kind, row) ? this.#read(kind, row.key) : null
     }
     return null
   }
@@ -328,6 +336,17 @@ export class Draft extends RecordReader {
     }
   }
 
+  /** The kinds of the records that this draft writes or removes. */
+  *writtenKinds(): Iterable<RecordKind> {
+    for (const kind of Object.keys(KIND_BYTES) as RecordKind[]) {
+      for (const { written } of this.#ofKind(kind)) {
+        if (!written) continue
+        yield kind
+        break
+      }
+    }
+  }
+
   /**
    * The records of that kind that this draft has read, written or removed, in their current state. Removed
    * records are yielded in their earlier state.
@@ -427,7 +446,10 @@ export class Draft extends RecordReader {
   #isWhole(record: StoredRecord): boolean {
     if (isDead(record, this.deadIds())) return false
     if (record.kind !== 'instance') return true
-    return this.byId('tenant', record.tenantId) !== null && this.byId('type', record.typeId) !== null
+    // These reads are not limited. Otherwise, an instance that the draft hides would count as dead.
+    return (
+      this.#readById('tenant', record.tenantId) !== null && this.#readById('type', record.typeId) !== null
+    )
   }
 }
 

@@ -41,8 +41,16 @@ export function requireType(records: RecordReader, reference: string): TypeRecor
   return type
 }
 
+/**
+ * The tenant, or null. A delegate can name only its own tenants: for any other reference, throws `FORBIDDEN`,
+ * which does not reveal whether such a tenant exists (administration.md D3).
+ */
 export function findTenant(records: RecordReader, reference: string): TenantRecord | null {
-  return records.get('tenant', rowKeys.tenant(reference)) ?? records.byReference('tenant', reference)
+  const tenant = records.get('tenant', rowKeys.tenant(reference)) ?? records.byReference('tenant', reference)
+  if (tenant === null && records.isLimited) {
+    throw new AuthzError('FORBIDDEN', `this key is not valid for a tenant ${JSON.stringify(reference)}`)
+  }
+  return tenant
 }
 
 export function requireTenant(records: RecordReader, reference: string): TenantRecord {

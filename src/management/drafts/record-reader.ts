@@ -28,11 +28,33 @@ export class RecordReader {
   readonly #ownDead = new Set<string>()
   /** Records found by id as of `#deadSequence`. The rows of a page mostly refer to the same few entities. */
   readonly #knownById = new Map<string, StoredRecord>()
+  /** Ids of the tenants that a limited reader shows; null if the reader is not limited. */
+  #tenantIds: ReadonlySet<string> | null = null
   #dead: DeadIds = this.#ownDead
   #deadSequence = -1
 
   constructor(view: View) {
     this.view = view
+  }
+
+  /**
+   * Hides all other tenants, and everything in them, from lookups by key and by id (administration.md D3).
+   * Lists are not filtered: the caller must name one of the tenants, or an entity in them.
+   */
+  limitTo(tenantIds: readonly string[]): void {
+    this.#tenantIds = new Set(tenantIds)
+  }
+
+  /** Whether the reader serves a delegate, who is limited to tenants. */
+  get isLimited(): boolean {
+    return this.#tenantIds !== null
+  }
+
+  /** The record, or null if it belongs to a tenant that this reader hides. */
+  protected shown<Kind extends RecordKind>(record: RecordOf<Kind> | null): RecordOf<Kind> | null {
+    if (this.#tenantIds === null || record === null) return record
+    const tenantId = tenantIdOf(record)
+    return tenantId === null || this.#tenantIds.has(tenantId) ? record : null
   }
 
   /** The sequence of the state that is being read. */
@@ -51,19 +73,19 @@ export class RecordReader {
   get<Kind extends RecordKind>(kind: Kind, key: Uint8Array): RecordOf<Kind> | null {
     const row = this.view.get(key)
     const record = row ? decodeAs(kind, row) : null
-    return record && !isDead(record, this.deadIds()) ? record : null
+    return record && !isDead(record, this.deadIds()) ? this.shown(record) : null
   }
 
   /** The record of that kind with that id, or null. The id may be of an entity of another kind. O(log n). */
   byId<Kind extends RecordKind>(kind: Kind, id: string): RecordOf<Kind> | null {
     const dead = this.deadIds()
     const known = this.#knownById.get(id)
-    if (known) return known.kind === kind ? (known as RecordOf<Kind>) : null
+    if (known) return known.kind === kind ? this.shown(known as RecordOf<Kind>) : null
     for (const row of this.view.scan(lists.byId(id))) {
       const record = isOfKind(kind, row) ? decodeAs(kind, row) : null
       if (!record || isDead(record, dead)) return null
       if (this.#knownById.size < KNOWN_MAX) this.#knownById.set(id, record)
-      return record
+      return this.shown(record)
     }
     return null
   }
@@ -245,6 +267,12 @@ export class RecordReader {
     }
     return this.#dead
   }
+}
+
+/** Id of the tenant to which a record belongs; null if it belongs to none. */
+function tenantIdOf(record: StoredRecord): string | null {
+  if (record.kind === 'tenant') return record.id
+  return 'tenantId' in record ? record.tenantId : null
 }
 
 /** Whether a row has a record of that kind, according to its key. */

@@ -43,6 +43,7 @@ import { heldToSize, type SizeCeilings } from '#management/schema/schema-size.ts
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
+import type { Delegation } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import { type AccessEngine, AccessIndex } from '#replica/access-index.ts'
 import type { EnvironmentStore } from '#store/store.ts'
@@ -57,6 +58,7 @@ import {
   type WriteOperation,
   writeOperations,
 } from './operations.ts'
+import { limitedTo } from '#management/delegation/delegated-command.ts'
 import { conditional, type Precondition } from '#management/conditional/conditional-change.ts'
 import { ExpiryRemoval } from './expiry-removal.ts'
 import { Purging, RemovalsPendingError, type CapacityTicket } from './purging.ts'
@@ -150,6 +152,7 @@ export class EnvironmentService {
    * `COMMIT_ATTEMPTS_MAX` conflicts with other writers. Changes are recorded in the audit log with the
    * caller, unless `caller` is null. If the client disconnects before the commit begins, the operation ends
    * with `OVERLOADED`. If the condition is not met, throws `PRECONDITION_FAILED` and changes nothing.
+   * `delegation`: limits of the caller's grant; null if it has none.
    */
   async execute<Name extends OperationName>(
     name: Name,
@@ -157,13 +160,14 @@ export class EnvironmentService {
     caller: AuditCaller | null = null,
     waiting: WaitingClient = SOMEBODY,
     condition: ChangeCondition | null = null,
+    delegation: Delegation | null = null,
   ): Promise<Answered<OperationAnswer<Name>>> {
     try {
       const call = caller && { input, operation: name, ...caller }
       const asker = { timeShare: this.#timeShare, waiting }
       const answered = condition
-        ? await this.#writeIf(condition, name, input, call, asker)
-        : await this.#run(name, input, call, asker)
+        ? await this.#writeIf(condition, name, input, call, asker, delegation)
+        : await this.#run(name, input, call, asker, delegation)
       return answered as Answered<OperationAnswer<Name>>
     } catch (error) {
       // An error such as "it exists already" also states something about the current state, and the caller
@@ -186,19 +190,19 @@ export class EnvironmentService {
     input: unknown,
     call: AuditedCall | null,
     asker: Asker,
+    delegation: Delegation | null,
   ): Promise<Answered<unknown>> {
     const read = (readOperations as Record<string, ReadOperation>)[name]
     if (read) {
-      const context = { ...this.#operationContext(), records: new RecordReader(this.#store.view) }
+      const context = { ...this.#operationContext(), records: this.reader() }
+      if (delegation !== null) context.records.limitTo(delegation.tenants)
       const answer = await drive(() => read(context, input), asker, this.#longReads)
       // The sequence is read last: a long read may have seen commits that were made while it ran.
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = writeOperation(name)
-    return this.#write(
-      audited((context: WriteContext) => write(context, input), call, 'environment'),
-      asker,
-    )
+    const command = limitedTo(delegation, (context: WriteContext) => write(context, input))
+    return this.#write(audited(command, call, 'environment'), asker)
   }
 
   async #writeIf(
@@ -207,8 +211,9 @@ export class EnvironmentService {
     input: unknown,
     call: AuditedCall | null,
     asker: Asker,
+    delegation: Delegation | null,
   ): Promise<Answered<unknown>> {
-    const command = commandIf(condition, writeOperation(name), input)
+    const command = limitedTo(delegation, commandIf(condition, writeOperation(name), input))
     const run = () => this.#write(audited(command, call, 'environment'), asker)
     const { view } = this.#store
     const seen = view.sequence()

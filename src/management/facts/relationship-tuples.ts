@@ -117,7 +117,10 @@ function tenantOfSides(
 ): TenantRecord {
   const { records } = context
   const tenantIds = [subject, object].flatMap(({ record }) => (record ? [record.tenantId] : []))
-  if (tenantIds.length < 2 && named !== null) tenantIds.push(requireTenant(records, named).id)
+  // If both sides exist, the named tenant has no effect, but a delegate must not name that of others.
+  const isRead = named !== null && (tenantIds.length < 2 || records.isLimited)
+  const wanted = isRead ? requireTenant(records, named) : null
+  if (wanted !== null && tenantIds.length < 2) tenantIds.push(wanted.id)
   const [tenantId] = tenantIds
   if (tenantId === undefined) {
     throw new AuthzError('NOT_FOUND', 'neither instance exists; name a tenant in which to create them')

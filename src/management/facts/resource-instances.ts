@@ -1,7 +1,13 @@
 /** Resource instances (native.md B.9): created explicitly, or implicitly by facts that name them. */
 import { type RecordFields, recordFrom, updated } from '#entities/entity.ts'
 import { newIdentity, type ReadContext, type WriteContext } from '#management/drafts/context.ts'
-import { locateInstanceOf, requireInstance, requireTenant, requireType } from '#management/drafts/lookups.ts'
+import {
+  locateInstanceOf,
+  notFound,
+  requireInstance,
+  requireTenant,
+  requireType,
+} from '#management/drafts/lookups.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { dependantsOf, removeDependants } from '#management/drafts/removal.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
@@ -33,9 +39,15 @@ interface NewInstance {
   readonly isGroup?: boolean
 }
 
-/** Adds an instance. The caller has checked that the key is not in use. */
+/**
+ * Adds an instance. The caller has checked that the key is not in use. A delegate creates no instances,
+ * because it could take the keys that other tenants need: throws `NOT_FOUND` (administration.md D4).
+ */
 export function addInstance(context: WriteContext, instance: NewInstance): InstanceRecord {
   const { type, key, tenant } = instance
+  if (context.records.isLimited) {
+    throw notFound('resource instance', formatInstanceReference({ type: type.key, key }))
+  }
   const record: InstanceRecord = {
     kind: 'instance',
     ...newIdentity(context, key),

@@ -25,10 +25,15 @@ export function* assignRoles(
   context: WriteContext,
   input: { readonly body: RoleAssignmentsBulk; readonly query: RoleAssignmentsBulkQuery },
 ): Resumable<AssignmentsCreated> {
+  const policy = input.query.missing_user_policy ?? 'fail'
+  if (policy === 'create' && context.records.isLimited) {
+    const message = 'this key is limited to tenants and cannot create users: leave out missing_user_policy'
+    throw new AuthzError('FORBIDDEN', message)
+  }
   let created = 0
   yield* forEachElement(input.body, ['body'], (wanted, place) => {
     checkWanted(context, wanted, place)
-    const user = userFor(context, wanted.user, input.query.missing_user_policy ?? 'fail', place)
+    const user = userFor(context, wanted.user, policy, place)
     if (user && ensureRole(context, user, wanted)) created += 1
   })
   return { assignments_created: created }

@@ -22,6 +22,7 @@ import type {
   RoleAssignmentsQuery,
 } from '#entities/role-assignment.ts'
 import { USER } from '#entities/user.ts'
+import { AuthzError } from '#model/errors.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { partsOf, presentAssignment } from './role-assignments.ts'
 
@@ -33,6 +34,11 @@ export function* listRoleAssignments(
 ): Resumable<Page<Listed> | Listed[]> {
   const { query } = input
   const hasTotal = query.include_total_count ?? false
+  if (query.detailed && context.records.isLimited) {
+    const message =
+      'this key is limited to tenants and cannot read the details of users: leave out `detailed`'
+    throw new AuthzError('FORBIDDEN', message)
+  }
   const page = yield* pageOfAssignments<Listed>(context, query, hasTotal, record =>
     query.detailed
       ? presentDetailed(context, record)

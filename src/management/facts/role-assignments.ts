@@ -6,7 +6,13 @@ import {
   type Scoped,
   type WriteContext,
 } from '#management/drafts/context.ts'
-import { locateInstance, requireRole, requireTenant, requireUser } from '#management/drafts/lookups.ts'
+import {
+  locateInstance,
+  notFound,
+  requireRole,
+  requireTenant,
+  requireUser,
+} from '#management/drafts/lookups.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import {
   checkExpiry,
@@ -128,10 +134,8 @@ function resolveParts(context: WriteContext, user: UserRecord, wanted: UserRoleA
   if (!('place' in named)) return named
   const { place, tenant, role } = named
   if (!tenant) {
-    throw new AuthzError(
-      'NOT_FOUND',
-      `there is no resource instance ${JSON.stringify(wanted.resource_instance)}; name a tenant to create it`,
-    )
+    const hint = context.records.isLimited ? '' : '; name a tenant to create it'
+    throw notFound('resource instance', wanted.resource_instance ?? '', hint)
   }
   return { user, role, tenant, instance: addInstance(context, { ...place, tenant }) }
 }

@@ -1,11 +1,17 @@
 /**
- * Determines which of several errors in one request is returned (native.md D-38): first references to unknown
- * entities, then invalid values, then duplicates.
+ * Determines which of several errors in one request is returned (native.md D-38): first what the caller must
+ * not do, then references to unknown entities, then invalid values, then duplicates.
  */
 import { AuthzError, type ErrorCode } from '#model/errors.ts'
 
-/** The order of precedence: shape, existence, meaning, duplicates. */
-const PRECEDENCE: readonly ErrorCode[] = ['INVALID_SHAPE', 'NOT_FOUND', 'LIMIT_EXCEEDED', 'INVALID_INPUT']
+/** The order of precedence: shape, permission of the caller, existence, meaning, duplicates. */
+const PRECEDENCE: readonly ErrorCode[] = [
+  'INVALID_SHAPE',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'LIMIT_EXCEEDED',
+  'INVALID_INPUT',
+]
 
 /**
  * Tries all parts of a request. Keeps the error with the highest precedence, and the first of equal

@@ -27,13 +27,19 @@ function idsOf(found: readonly ({ readonly id: string } | null)[]): string[] {
   return found.flatMap(record => (record ? [record.id] : []))
 }
 
-/** Facts and instances that belong to one of the tenants. */
+/**
+ * Facts and instances that belong to one of the tenants. A delegate must name its tenants
+ * (administration.md D3).
+ */
 export function tenantFilter(
   records: RecordReader,
   references: References,
   listOf: ListOf,
 ): Filter<{ readonly tenantId: string }> | null {
-  if (references === undefined) return null
+  if (references === undefined) {
+    if (!records.isLimited) return null
+    throw new AuthzError('FORBIDDEN', 'this key is limited to tenants: name one of them in `tenant`')
+  }
   const found = [references].flat().map(reference => findTenant(records, reference))
   return idFilter(idsOf(found), listOf, record => record.tenantId)
 }

@@ -133,7 +133,13 @@ describe('a key that is limited to tenants', () => {
 
 /** Operations of the table in section 6, by the use that the routes state. */
 const OPEN: Readonly<Record<string, string>> = {
-  read: 'getApiKeyScope',
+  read: `getApiKeyScope listRoleAssignments listRelationshipTuples listResourceInstances listGroupRecords
+    getTenant getResourceInstance getGroup getGroupRecord listGroupUsers listGroupRoles
+    listGroupChildren listGroupParents listResources getResource listRelations getRelation
+    listResourceRoles getResourceRole listTenantRoles getTenantRole`,
+  write: `createRoleAssignment deleteRoleAssignment assignRoles unassignRoles assignUserRole unassignUserRole
+    createRelationshipTuple deleteRelationshipTuple createRelationshipTuples deleteRelationshipTuples
+    addGroupMember removeGroupMember addGroupRole removeGroupRole assignGroup unassignGroup`,
 }
 
 describe('a route for a key that is limited to tenants', () => {

@@ -47,6 +47,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'listGroupRecords',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: `${GROUPS}/direct`,
       summary: 'List groups',
@@ -58,6 +59,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'getGroupRecord',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: `${GROUPS}/direct/{group_instance_key}`,
       summary: 'Read a group',
@@ -79,6 +81,7 @@ function wholeGroups(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'getGroup',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: GROUP,
       summary: 'Read a group with its members and roles',
@@ -105,6 +108,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'addGroupMember',
       level: 'write_facts',
+      delegated: 'write',
       method: 'PUT',
       path: `${GROUP}/users/{user_id}`,
       summary: 'Add a user to a group',
@@ -116,6 +120,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'removeGroupMember',
       level: 'write_facts',
+      delegated: 'write',
       method: 'DELETE',
       path: `${GROUP}/users/{user_id}`,
       summary: 'Remove a user from a group',
@@ -126,6 +131,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'listGroupUsers',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: `${GROUP}/users`,
       summary: 'List the direct members of a group',
@@ -137,6 +143,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'addGroupRole',
       level: 'write_facts',
+      delegated: 'write',
       method: 'POST',
       path: `${GROUP}/roles`,
       summary: 'Grant the members of a group a role on an instance',
@@ -148,6 +155,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'removeGroupRole',
       level: 'write_facts',
+      delegated: 'write',
       method: 'DELETE',
       path: `${GROUP}/roles`,
       summary: 'Revoke a role of a group',
@@ -158,6 +166,7 @@ function membersAndRoles(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'listGroupRoles',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: `${GROUP}/roles`,
       summary: 'List the roles granted to a group',
@@ -175,6 +184,7 @@ function nesting(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'assignGroup',
       level: 'write_facts',
+      delegated: 'write',
       method: 'PUT',
       path: `${GROUP}/assign_group`,
       summary: 'Add the group in the body to this group; its members become members of this group',
@@ -187,6 +197,7 @@ function nesting(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'unassignGroup',
       level: 'write_facts',
+      delegated: 'write',
       method: 'DELETE',
       path: `${GROUP}/assign_group`,
       summary: 'Remove the group in the body from this group',
@@ -197,6 +208,7 @@ function nesting(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'listGroupChildren',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: `${GROUP}/children`,
       summary: 'List the direct child groups of this group',
@@ -208,6 +220,7 @@ function nesting(gateway: ManagementGateway): Route[] {
     manage({
       operation: 'listGroupParents',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: `${GROUP}/parents`,
       summary: 'List the direct parent groups of this group',

@@ -23,6 +23,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
     manage({
       operation: 'listRelationshipTuples',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: TUPLES,
       summary: 'List relationship tuples',
@@ -43,6 +44,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
     manage({
       operation: 'createRelationshipTuple',
       level: 'write_facts',
+      delegated: 'write',
       method: 'POST',
       path: TUPLES,
       summary: 'Create a relationship tuple, and its instances if they do not exist',
@@ -54,6 +56,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
     manage({
       operation: 'deleteRelationshipTuple',
       level: 'write_facts',
+      delegated: 'write',
       method: 'DELETE',
       path: TUPLES,
       summary: 'Delete a relationship tuple',
@@ -64,6 +67,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
     manage({
       operation: 'createRelationshipTuples',
       level: 'write_facts',
+      delegated: 'write',
       method: 'POST',
       path: `${TUPLES}/bulk`,
       summary: 'Create relationship tuples, all or none; existing ones get the new expiration time',
@@ -74,6 +78,7 @@ export function relationshipTupleRoutes(manage: Manage): Route[] {
     manage({
       operation: 'deleteRelationshipTuples',
       level: 'write_facts',
+      delegated: 'write',
       method: 'DELETE',
       path: `${TUPLES}/bulk`,
       summary: 'Delete relationship tuples, all or none; missing ones are skipped',

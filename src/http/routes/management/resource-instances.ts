@@ -26,6 +26,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
     manage({
       operation: 'listResourceInstances',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: INSTANCES,
       summary: 'List resource instances',
@@ -56,6 +57,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
     manage({
       operation: 'getResourceInstance',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: INSTANCE,
       summary: 'Read a resource instance',

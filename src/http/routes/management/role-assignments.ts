@@ -26,6 +26,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
     manage({
       operation: 'listRoleAssignments',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: ASSIGNMENTS,
       summary: 'List role assignments',
@@ -46,6 +47,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
     manage({
       operation: 'createRoleAssignment',
       level: 'write_facts',
+      delegated: 'write',
       method: 'POST',
       path: ASSIGNMENTS,
       summary: 'Assign a role to a user, in a tenant or on an instance',
@@ -57,6 +59,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
     manage({
       operation: 'deleteRoleAssignment',
       level: 'write_facts',
+      delegated: 'write',
       method: 'DELETE',
       path: ASSIGNMENTS,
       summary: 'Revoke a role of a user',
@@ -70,6 +73,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
     manage({
       operation: 'assignRoles',
       level: 'write_facts',
+      delegated: 'write',
       method: 'POST',
       path: `${ASSIGNMENTS}/bulk`,
       summary: 'Assign roles, all or none; existing assignments get the new expiration time',
@@ -81,6 +85,7 @@ export function roleAssignmentRoutes(manage: Manage): Route[] {
     manage({
       operation: 'unassignRoles',
       level: 'write_facts',
+      delegated: 'write',
       method: 'DELETE',
       path: `${ASSIGNMENTS}/bulk`,
       summary: 'Revoke roles, all or none; missing assignments are skipped',

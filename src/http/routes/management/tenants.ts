@@ -45,6 +45,7 @@ export function tenantRoutes(manage: Manage): Route[] {
     manage({
       operation: 'getTenant',
       level: 'read',
+      delegated: 'read',
       method: 'GET',
       path: TENANT,
       summary: 'Read a tenant',

@@ -87,6 +87,7 @@ export function userRoutes(manage: Manage): Route[] {
     manage({
       operation: 'assignUserRole',
       level: 'write_facts',
+      delegated: 'write',
       method: 'POST',
       path: `${USER}/roles`,
       summary: 'Assign a role to a user, in a tenant or on an instance',
@@ -98,6 +99,7 @@ export function userRoutes(manage: Manage): Route[] {
     manage({
       operation: 'unassignUserRole',
       level: 'write_facts',
+      delegated: 'write',
       method: 'DELETE',
       path: `${USER}/roles`,
       summary: 'Revoke a role of a user',
