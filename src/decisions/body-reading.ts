@@ -21,10 +21,10 @@ export interface BodyWork {
   readonly body: SharedBody
   readonly waiting: CancelableClient
   /**
-   * Throws an error if the key of the caller is no longer valid. Called when the work begins, and again
-   * before its outcome is returned.
+   * Returns the present caller, whose level can have changed. Throws an error if the key of the caller is no
+   * longer valid. Called when the work begins, and again before its outcome is returned.
    */
-  readonly identify: () => void
+  readonly identify: () => Principal | null
   /** Whether the body is only parsed and validated, without producing a response. */
   readonly isOnlyChecked: boolean
 }

@@ -70,14 +70,15 @@ function work(environmentId: string, text = JSON.stringify([CHECK]), waiting = n
     projectKey: 'p',
     environmentKey: 'e',
   } as const
+  const principal = { kind: 'environment', keyId: null, environmentId, ...ids } as const
   return {
     operationId: 'isAllowedBulk',
-    principal: { kind: 'environment', keyId: null, environmentId, ...ids },
+    principal,
     contentEncoding: undefined,
     client: { requestId: 'asked' },
     body: { bytes: Buffer.byteLength(text), segments: body.segments },
     waiting,
-    identify: () => {},
+    identify: () => principal,
     isOnlyChecked: false,
   }
 }

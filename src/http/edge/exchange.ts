@@ -26,6 +26,7 @@ import { bodyTooLarge, discardedBytesMax } from '#http/routing/body-limits-by-ro
 import type { Admitted } from '#http/routing/dispatch.ts'
 import type { WholeBody } from '#http/routing/large-bodies.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
+import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type Principal, shareOf } from '#model/principal.ts'
 import { type AnsweredRequest, AnswerWriter } from './answer-writer.ts'
@@ -215,10 +216,20 @@ export class Exchange
 
   /**
    * Calls a handler that reads the body as a stream. The response is sent after the whole body has arrived.
+   * The key is checked again with each piece and at the end. If it is no longer valid, the body fails.
    */
   #answerPieces(match: RouteMatch): void {
     const pieces = this.#body.beginPieces(this.#wire)
-    const answer = async () => this.#host.dispatcher.answer(match, this, this.#head, EMPTY_BODY, pieces)
+    const { dispatcher } = this.#host
+    const checked: PieceSource = {
+      next: async () => {
+        const piece = await pieces.next()
+        dispatcher.identifyAgain(match, this, this.#head)
+        return piece
+      },
+      cancel: () => pieces.cancel(),
+    }
+    const answer = async () => dispatcher.answer(match, this, this.#head, EMPTY_BODY, checked)
     void answer().then(
       async reply => {
         await pieces.passed()

@@ -207,14 +207,15 @@ export class Dispatcher {
   ): Reply | Promise<Reply> {
     let isHandedOn = false
     try {
-      this.identifyAgain(match, admitted, head)
-      const minRevision = this.#awaitedRevision(match, head, admitted.principal)
-      const answered = minRevision === null ? this.#answerFromBytes(match, admitted, head, body) : null
+      const { caller } = admitted
+      const present = { principal: this.identifyAgain(match, admitted, head), caller }
+      const minRevision = this.#awaitedRevision(match, head, present.principal)
+      const answered = minRevision === null ? this.#answerFromBytes(match, present, head, body) : null
       if (answered !== null) return answered
       isHandedOn = true
       return minRevision === null
-        ? this.#answerElsewhere(match, admitted, head, body)
-        : this.#answerLargeAt(minRevision, match, admitted, head, body)
+        ? this.#answerElsewhere(match, present, head, body)
+        : this.#answerLargeAt(minRevision, match, present, head, body)
     } finally {
       // If the handler returned a promise, it has already copied what it needs from the bytes.
       if (!isHandedOn) body.release()
@@ -256,8 +257,7 @@ export class Dispatcher {
       const request = this.#largeRequest(match, { principal, caller }, head, body)
       const reply = await this.#largeBodies!.answer(request)
       if (reply !== null) return reply
-      request.identify()
-      return await this.answer(match, { principal, caller }, head, body.view)
+      return await this.answer(match, { principal: request.identify(), caller }, head, body.view)
     } finally {
       body.release()
     }
@@ -270,7 +270,7 @@ export class Dispatcher {
     body: WholeBody,
   ): LargeRequest {
     const { contentEncoding } = head.headers
-    const identify = (): void => void this.identifyAgain(match, { principal, caller }, head)
+    const identify = (): Principal | null => this.identifyAgain(match, { principal, caller }, head)
     return { route: match.route, principal, caller, contentEncoding, body, identify }
   }
 
@@ -289,7 +289,9 @@ export class Dispatcher {
     try {
       const request = this.#largeRequest(match, { principal, caller }, head, body)
       const isChecked = await this.#largeBodies!.check(request)
-      if (!isChecked) return await this.answer(match, { principal, caller }, head, body.view)
+      if (!isChecked) {
+        return await this.answer(match, { principal: request.identify(), caller }, head, body.view)
+      }
       const present = await this.#whenReached(minRevision, match, head, principal)
       return await this.#answerElsewhere(match, { principal: present, caller }, head, body)
     } finally {

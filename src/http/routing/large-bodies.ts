@@ -44,8 +44,11 @@ export interface LargeRequest {
   readonly caller: RequestClient & RequestNames & AskingClient
   readonly contentEncoding: string | undefined
   readonly body: WholeBody
-  /** Checks the key of the request again. Throws the error for the client if the key is no longer valid. */
-  readonly identify: () => void
+  /**
+   * Checks the key of the request again and returns the present principal. Throws the error for the client if
+   * the key is no longer valid.
+   */
+  readonly identify: () => Principal | null
 }
 
 export class LargeBodies {

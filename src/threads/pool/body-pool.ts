@@ -191,9 +191,9 @@ export class BodyPool implements BodyReader {
   }
 
   async #done(work: BodyWork): Promise<BodyOutcome> {
-    const { operationId, principal, contentEncoding, client, body, waiting } = work
-    // The key is checked again, because it might have been revoked while the body waited.
-    work.identify()
+    const { operationId, contentEncoding, client, body, waiting } = work
+    // The key is checked again, because it might have been revoked or changed while the body waited.
+    const principal = work.identify()
     const over = newOver()
     waiting.whenOver(() => markOver(over))
     const environmentId = shareOf(principal)

@@ -15,6 +15,7 @@ import { decisionRoutes } from '#http/routes/route-table.ts'
 import { HttpServer } from '#http/edge/server.ts'
 import { BodyPool } from '#threads/pool/body-pool.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
+import type { AccessLevel } from '#model/principal.ts'
 import { withoutSecrets } from '../../../src/config/settings.ts'
 import { readConfig } from '../../../src/config/read-config.ts'
 import { WORKER_URLS } from '../../../src/composition/process/worker-urls.ts'
@@ -30,9 +31,9 @@ const readers = documentReaders('e')
 const KEYS = ['valid', 'revoked'] as const
 type Key = (typeof KEYS)[number]
 
-const credential = (key: Key, slot: number) => ({
+const credential = (key: Key, slot: number, level: AccessLevel = 'decide') => ({
   secretHash: createHash('sha256').update(key).digest('hex'),
-  principal: { ...ENVIRONMENT_PRINCIPAL, keyId: key, level: 'decide' as const },
+  principal: { ...ENVIRONMENT_PRINCIPAL, keyId: key, level },
   slot,
   validUntil: null,
 })
@@ -42,16 +43,18 @@ interface Events {
   readonly onIndex?: () => void
   readonly onStartFailure?: () => void
   readonly entry?: URL
+  readonly settings?: Record<string, string>
 }
 
 async function started({
   onIndex = () => {},
   onStartFailure = () => {},
   entry = WORKER_URLS.bodies,
+  settings: given = {},
 }: Events = {}) {
   const credentials = new ApiKeyAuthentication({ now: Date.now, elapsedMs: () => performance.now() })
-  credentials.replaceAll(KEYS.map(credential))
-  const settings = withoutSecrets(readConfig({}))
+  credentials.replaceAll(KEYS.map((key, slot) => credential(key, slot)))
+  const settings = withoutSecrets(readConfig(given))
   const tokenSecret = '00'.repeat(32)
   const counts = { decisions: 0, calls: 0, rates: 0 }
   const observer = {
@@ -103,7 +106,9 @@ async function started({
     await server.close()
     await pool.close()
   })
-  return { port, counts, revoke: () => credentials.replaceAll([credential('valid', 0)]) }
+  const revoke = () => credentials.replaceAll([credential('valid', 0)])
+  const setLevel = (level: AccessLevel) => credentials.replaceAll([credential('valid', 0, level)])
+  return { port, counts, revoke, setLevel }
 }
 
 const CHECK = { user: { key: 'alice' }, action: 'read', resource: { type: 'document', key: 'd' } }
@@ -144,6 +149,31 @@ test.each([
     revoke()
     expect((await connection.ask(text.slice(-1)))?.status).toBe(401)
     expect(counts).toEqual({ decisions: 0, calls: 0, rates: 1 })
+  },
+)
+
+test.each([
+  ['read', 'decide', false],
+  ['decide', 'read', true],
+] as const)(
+  'reasons of decisions follow a level that changes from %s to %s before the last byte',
+  async (before, after, isShown) => {
+    const { port, counts, setLevel } = await started({ settings: { DEBUG_DECISIONS: 'true' } })
+    for (const body of [SHORT, LARGE, LONG]) {
+      setLevel(before)
+      const text = request('valid', body)
+      const connection = await connected(port)
+      const rates = counts.rates
+      await connection.send(text.slice(0, -1))
+      while (counts.rates === rates) await new Promise(resolve => setImmediate(resolve))
+      setLevel(after)
+      const answer = await connection.ask(text.slice(-1))
+      expect([body.length, answer?.status, answer?.body.includes('"debug"')]).toEqual([
+        body.length,
+        200,
+        isShown,
+      ])
+    }
   },
 )
 

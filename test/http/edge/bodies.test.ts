@@ -1,6 +1,7 @@
 /** Request bodies: pieces, limits, framing, encoding and nesting. */
 import { Type } from 'typebox'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Principal } from '#model/principal.ts'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/routing/json.ts'
 import { defineRoute } from '#http/routing/route.ts'
@@ -11,6 +12,7 @@ import {
   AUTHORIZED,
   BODY_BYTES_MAX,
   edgeRoutes,
+  ENVIRONMENT_PRINCIPAL,
   Latch,
   sharedEdge,
   startedEdge,
@@ -205,6 +207,45 @@ test('the time limit of a body that a handler reads in pieces counts only while 
   await heldUp.closed
   expect(own.faults).toEqual([])
 })
+
+test.each([
+  ['revoked', null, 401],
+  ['lowered', { ...ENVIRONMENT_PRINCIPAL, level: 'read' }, 403],
+] as const)(
+  'a body that a handler reads in pieces fails if its key is %s before its end',
+  async (_, after, status) => {
+    let principal: Principal | null = ENVIRONMENT_PRINCIPAL
+    const begun = Promise.withResolvers<void>()
+    const read: unknown[] = []
+    const reading = defineRoute({
+      method: 'POST',
+      path: '/pieces',
+      operationId: 'pieces',
+      summary: 'Reads a body',
+      family: 'management',
+      access: 'any-key',
+      level: 'admin',
+      bodyInPieces: { contentType: 'text/plain', description: 'Anything', schema: Type.String() },
+      responses: { 200: { description: 'Fine' } },
+      handle: async ({ body }) => {
+        const pieces = body as unknown as PieceSource
+        for (;;) {
+          read.push(await pieces.next())
+          begun.resolve()
+          if (read.at(-1) === null) return { status: 200, body: {} }
+        }
+      },
+    })
+    const own = await startedEdge({ routes: [reading], authenticate: () => principal })
+    const connection = await RawConnection.open(own.port)
+    await connection.send(requestText('POST /pieces', [AUTHORIZATION, 'Content-Length: 2'], 'x'))
+    await begun.promise
+    principal = after
+    expect((await connection.ask('x'))?.status).toBe(status)
+    expect(read).toHaveLength(1)
+    connection.destroy()
+  },
+)
 
 describe('ambiguous framing of a body', () => {
   test.each(['2', '5'])('with the lengths 5 and %s closes the connection with 400', async second => {
