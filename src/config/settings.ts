@@ -142,7 +142,7 @@ export const settings = {
     integer(
       64,
       { min: 1, max: 100_000 },
-      'maximum large bulks and searches, running or waiting, per HTTP thread; further ones receive 503',
+      'maximum large bulks and searches, running or waiting, per HTTP thread, half of them of one environment; further ones receive 503',
     ),
   ),
   MAX_BODY_BYTES: setting(

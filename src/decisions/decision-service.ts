@@ -18,7 +18,7 @@ import { type Deciding, RuledBulk, STEPS_AT_ONCE } from '#decisions/rules/ruled-
 import { searchWith } from './search-job.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
 import { readWith } from './sliced-job.ts'
-import { Admission } from '#scheduling/admission.ts'
+import { type Admission, halfPerShare } from '#scheduling/admission.ts'
 import { LongReads, type PausingWork, type ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import type { ExplainedDecisions } from '#decisions/rules/explained-decisions.ts'
 
@@ -75,10 +75,7 @@ export class DecisionService {
     this.#observer = parts.observer
     this.#pool = parts.pool
     this.#reads = new LongReads(parts.sliced, limits.poolJobsMax)
-    this.#ruledBulks = new Admission({
-      max: limits.poolJobsMax,
-      shareMax: Math.ceil(limits.poolJobsMax / 2),
-    })
+    this.#ruledBulks = halfPerShare(limits.poolJobsMax)
     this.#longDecisions = parts.pool && new LongDecisions(parts.pool)
   }
 

@@ -54,6 +54,11 @@ export class Admission {
   }
 }
 
+/** Returns an admission of `max` in total, of which one share can use half. */
+export function halfPerShare(max: number): Admission {
+  return new Admission({ max, shareMax: Math.ceil(max / 2) })
+}
+
 /** Limit of long reads of all environments together. Each keeps a page of a few megabytes in memory. */
 const LONG_READS_MAX = 64
 

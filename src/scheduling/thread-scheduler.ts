@@ -11,7 +11,7 @@
  */
 import type { WaitingClient } from '#model/caller.ts'
 import { AuthzError } from '#model/errors.ts'
-import { abandoned, Admission, type ReadQueue, ReadQueues } from './admission.ts'
+import { abandoned, type Admission, halfPerShare, type ReadQueue } from './admission.ts'
 import { FairQueue } from './fair-queue.ts'
 import { isResumable, type Resumable } from './resumable.ts'
 import { TimeBudget } from './time-budget.ts'
@@ -190,27 +190,41 @@ function* begun<Answer>(begin: () => Answer | Resumable<Answer>): Resumable<Answ
 
 /**
  * Long reads on a thread that also receives requests. They run one after another, so that only one of them
- * needs memory.
+ * needs memory, and round-robin over the shares.
  */
 export class LongReads {
   readonly #sliced: ThreadScheduler
   readonly #admission: Admission
-  readonly #queue = new ReadQueues(1).queue()
+  readonly #waiting = new FairQueue<() => void>()
+  #isBusy = false
 
-  /** `readsMax` is the maximum number of reads that wait or run. */
+  /** `readsMax` is the maximum number of reads that wait or run. One share can have half of them. */
   constructor(sliced: ThreadScheduler, readsMax: number) {
     this.#sliced = sliced
-    this.#admission = new Admission({ max: readsMax })
+    this.#admission = halfPerShare(readsMax)
   }
 
   /** Runs a read. Rejects with `OVERLOADED` if too many reads wait or if the client disconnects. */
   async run<Answer>(share: string, read: PausingWork<Answer>): Promise<Answer> {
     const leave = this.#admission.acquire(share)
+    await new Promise<void>(resolve => {
+      this.#waiting.push(share, resolve)
+      this.#beginNext()
+    })
     try {
-      return await this.#queue.run(() => this.#sliced.run(share, { ...read, msMax: READ_MS_MAX }))
+      return await this.#sliced.run(share, { ...read, msMax: READ_MS_MAX })
     } finally {
       leave()
+      this.#isBusy = false
+      this.#beginNext()
     }
+  }
+
+  #beginNext(): void {
+    const begin = this.#isBusy ? null : this.#waiting.take()
+    if (begin === null) return
+    this.#isBusy = true
+    begin()
   }
 }
 

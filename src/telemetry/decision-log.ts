@@ -29,13 +29,13 @@ interface LoggedQuestion {
 interface LoggedClient {
   readonly requestId: string
   /** Actor that the client claims; absent or null if it claims none. */
-  readonly actor?: unknown
+  readonly actor?: object | null
 }
 
 /** Parts of a line that are equal in all lines about a question. */
 interface LineOrigin {
   readonly ids: { readonly request_id: string; readonly environment_id: string }
-  readonly actor: { readonly actor: unknown } | null
+  readonly actor: { readonly actor: object } | null
 }
 
 /**
@@ -62,6 +62,8 @@ export interface DecisionLogOptions {
   readonly now: () => number
   /** Returns a request ID as it is logged. */
   readonly shownId: (id: string) => string
+  /** Returns an actor as the lines after the first one of a request contain it. */
+  readonly shortActor: (actor: object) => object
   readonly counters: ThreadCounters | null
   /**
    * Called if the file cannot be opened or written. Lines are dropped until a write succeeds. Until then,
@@ -100,9 +102,15 @@ export class DecisionLog {
     let origin: LineOrigin | null = null
     for (let index = 0; index < verdicts.length; index++) {
       if (!this.#isDrawn()) continue
+      const isFirst = origin === null
       origin ??= this.#originOf(client, environmentId)
       this.#record(verdicts[index] === 1, origin, asked.query(index))
+      if (isFirst) origin = this.#shortened(origin)
     }
+  }
+
+  #shortened({ ids, actor }: LineOrigin): LineOrigin {
+    return { ids, actor: actor && { actor: this.#options.shortActor(actor.actor) } }
   }
 
   #originOf({ requestId, actor = null }: LoggedClient, environmentId: string): LineOrigin {

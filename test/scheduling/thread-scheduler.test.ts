@@ -176,30 +176,35 @@ test('the event loop runs between two slices of a read', async () => {
   expect(state.resumed).toBeGreaterThan(0)
 })
 
-test('long reads run one after another, in order of arrival', async () => {
+test('long reads run one after another, round-robin over the shares', async () => {
   const reads = longReads(10)
-  const [first, second] = [working(), working()]
-  const answers = [first, second].map(state => reads.run('a', readOf(state)))
+  const ended: string[] = []
+  const first = working()
+  const read = (share: string, name: string, state = { isDone: true, resumed: 0 }) =>
+    reads.run(share, readOf(state)).then(() => ended.push(name))
+  const answers = [read('a', 'a1', first), read('a', 'a2'), read('a', 'a3'), read('b', 'b1'), read('c', 'c1')]
   while (first.resumed === 0) await new Promise(setImmediate)
-  expect(second.resumed).toBe(0)
+  expect(ended).toEqual([])
   first.isDone = true
-  second.isDone = true
-  expect(await Promise.all(answers)).toEqual(['done', 'done'])
+  await Promise.all(answers)
+  expect(ended).toEqual(['a1', 'a2', 'b1', 'c1', 'a3'])
 })
 
-test('long reads above the limit are refused until one has ended', async () => {
-  const reads = longReads(1)
+test('long reads above the limit, and those of one share above half of it, are refused until one has ended', async () => {
+  const reads = longReads(4)
   const state = working()
-  const first = reads.run('a', readOf(state))
-  const second = reads.run('b', readOf(working()))
-  await expect(second).rejects.toMatchObject({ code: 'OVERLOADED', limit: 'pool' })
+  const full = { code: 'OVERLOADED', limit: 'pool' }
+  const first = ['a', 'a'].map(share => reads.run(share, readOf(state)))
+  await expect(reads.run('a', readOf(working()))).rejects.toMatchObject(full)
+  const others = ['b', 'c'].map(share => reads.run(share, readOf(state)))
+  await expect(reads.run('d', readOf(working()))).rejects.toMatchObject(full)
   state.isDone = true
-  await first
-  expect(await reads.run('b', readOf(state))).toBe('done')
+  await Promise.all([...first, ...others])
+  expect(await reads.run('d', readOf(state))).toBe('done')
 })
 
 test('a read of a client that has disconnected is ended, and the next one begins', async () => {
-  const reads = longReads(2)
+  const reads = longReads(4)
   const waiting = { isGone: false }
   const left = working()
   const first = reads.run('a', readOf(left, waiting))

@@ -284,15 +284,38 @@ test('concurrent bulks are decided correctly, with one thread and with three', a
   }
 })
 
-test('jobs above the limit of the pool are refused as overload, and completed jobs free capacity', async () => {
-  const { pool } = newPool({ jobsMax: 2 })
-  const first = [pool.evaluate('e', questions(), HERE, refuse), pool.evaluate('e', questions(), HERE, refuse)]
-  expect(() => pool.evaluate('e', questions(), HERE, refuse)).toThrow(
-    expect.objectContaining({ code: 'OVERLOADED' }),
-  )
-  for (const verdicts of await Promise.all(first)) expectRight(verdicts)
-  expectRight(await pool.evaluate('e', questions(), HERE, refuse))
-})
+/** A decision whose conditions take long. */
+const DECIDE: SlicedJob<'decide'> = {
+  kind: 'decide',
+  question: {
+    user: 'alice',
+    action: 'read',
+    type: 'document',
+    key: 'd',
+    tenant: null,
+    requestAttributes: null,
+  },
+}
+
+test.each([
+  ['have not started', newPool],
+  ['have started', warmPool],
+])(
+  'bulks above the limit of a pool, and above half of it for one environment, are refused; decisions are not: threads %s',
+  async (_which, begin) => {
+    for (const environmentId of ['f', 'g']) attach(environmentId, handle)
+    const { pool } = await begin({ jobsMax: 4 })
+    const bulk = (environmentId: string) => pool.evaluate(environmentId, questions(), HERE, refuse)
+    const full = expect.objectContaining({ code: 'OVERLOADED', limit: 'pool' })
+    const first = [bulk('e'), bulk('e')]
+    expect(() => bulk('e')).toThrow(full)
+    const others = [bulk('f'), bulk('f')]
+    expect(() => bulk('g')).toThrow(full)
+    expect(await pool.read<'decide'>('g', DECIDE, HERE)).toBe(true)
+    for (const verdicts of await Promise.all([...first, ...others])) expectRight(verdicts)
+    expectRight(await bulk('g'))
+  },
+)
 
 test('a bulk that cannot be allocated uses no capacity of the pool', async () => {
   const { pool } = newPool({ jobsMax: 1 })
@@ -328,7 +351,7 @@ test('the calling thread completes waiting searches if pool threads that ended c
   const directory = storeDirectory()
   const entry = pathToFileURL(join(directory, 'entry.mjs'))
   writeFileSync(entry, `export { default } from ${JSON.stringify(WORKER_URLS.pool.href)}`)
-  const { pool } = await warmPool({ entry, jobsMax: 20 })
+  const { pool } = await warmPool({ entry, jobsMax: 40 })
   rmSync(directory, { recursive: true })
   const [thread] = pool.threads
   const header = new Int32Array(handle.header)

@@ -9,12 +9,18 @@ interface Bulk extends BulkJob {
   readonly waiting: { isGone: boolean }
 }
 
-const bulk = (checks: number): Bulk => ({
+const bulk = (checks: number, environmentId = 'e'): Bulk => ({
+  environmentId,
   waiting: { isGone: false },
   progress: new BulkProgress(checks),
   isLarge: false,
 })
-const whole = (isLarge = false) => ({ waiting: { isGone: false }, progress: null, isLarge })
+const whole = (isLarge = false, environmentId = 'e') => ({
+  environmentId,
+  waiting: { isGone: false },
+  progress: null,
+  isLarge,
+})
 
 function newSchedule(threads: number, ...jobs: ScheduledJob[]) {
   const dropped: ScheduledJob[] = []
@@ -108,6 +114,23 @@ describe('the next job', () => {
     expect(schedule.next()).toBe(second)
     schedule.beginWhole(second)
     expect(schedule.next()).toBeNull()
+  })
+
+  test('is that of the environment that has waited longest, after each part', () => {
+    const [first, second] = [bulk(10_000, 'busy'), bulk(10_000, 'busy')]
+    const { schedule } = newSchedule(1, first, second)
+    schedule.beginPoolPart(first)
+    const [check, read] = [whole(false, 'calm'), whole(false, 'other')]
+    for (const job of [check, read]) schedule.add(job)
+    expect(schedule.next()).toBe(first)
+    schedule.beginPoolPart(first)
+    expect(schedule.next()).toBe(check)
+    schedule.beginWhole(check)
+    expect(schedule.next()).toBe(read)
+    schedule.beginWhole(read)
+    expect(schedule.next()).toBe(first)
+    schedule.cutOff(first)
+    expect(schedule.next()).toBe(second)
   })
 
   test('for the calling thread is the oldest bulk if there is a pool, and otherwise the oldest other job', () => {

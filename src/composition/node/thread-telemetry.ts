@@ -3,6 +3,7 @@ import type { ThreadSettings } from '#config/settings.ts'
 import type { DecisionObserver } from '#decisions/decision-observer.ts'
 import type { SlowRequest } from '#http/edge/request-watch.ts'
 import { loggedId } from '#http/message/request-id.ts'
+import { shortActor } from '#http/message/short-actor.ts'
 import { LIMIT_NAMES } from '#model/errors.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { createLog, type Logger } from '#telemetry/log.ts'
@@ -43,6 +44,7 @@ export class ThreadTelemetry {
             random: Math.random,
             now: Date.now,
             shownId: loggedId,
+            shortActor,
             counters,
             onFault: error => log.error({ err: error }, 'the decision log cannot be written'),
           })

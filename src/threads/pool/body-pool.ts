@@ -15,7 +15,7 @@ import type { BodyOutcome, BodyReader, BodyWork } from '#decisions/body-reading.
 import { type DecisionObserver, unread } from '#decisions/decision-observer.ts'
 import type { AskingClient } from '#model/caller.ts'
 import type { Query } from '#model/decision.ts'
-import { abandoned, Admission, tooManyReads } from '#scheduling/admission.ts'
+import { abandoned, Admission, halfPerShare, tooManyReads } from '#scheduling/admission.ts'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import { FairQueue } from '#scheduling/fair-queue.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
@@ -46,7 +46,10 @@ export interface BodyPoolOptions extends PoolThreadEvents {
   readonly data: BodyThreadData<unknown>
   /** Limit of one body, in bytes. */
   readonly bodyBytesMax: number
-  /** Limits of bodies that are queued or in progress: their number, and their total bytes. */
+  /**
+   * Limits of bodies that are queued or in progress: their number, and their total bytes. One environment can
+   * use half of each.
+   */
   readonly jobsMax: number
   readonly bytesMax: number
   /**
@@ -76,7 +79,7 @@ export class BodyPool implements BodyReader {
 
   constructor(options: BodyPoolOptions) {
     this.#options = options
-    this.#bodies = new Admission({ max: options.jobsMax })
+    this.#bodies = halfPerShare(options.jobsMax)
     this.#bytes = new Admission({ max: options.bytesMax, shareMax: SHARE * options.bytesMax })
     this.#threads = new PoolThreads({
       entry: options.entry,

@@ -24,7 +24,7 @@ import {
 import type { CancelableClient, WaitingClient } from '#model/caller.ts'
 import { searchWith } from '#decisions/search-job.ts'
 import { readWith } from '#decisions/sliced-job.ts'
-import { abandoned, tooManyReads } from '#scheduling/admission.ts'
+import { abandoned, type Admission, halfPerShare, tooManyReads } from '#scheduling/admission.ts'
 import { LongReads } from '#scheduling/thread-scheduler.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
@@ -54,8 +54,9 @@ export class JobPool implements DecisionPool {
   readonly #threads: PoolThreads<PoolJob>
   readonly #memory = new MemoryStock()
   readonly #schedule: JobSchedule<Job, Bulk>
-  /** Jobs without a result. */
+  /** Jobs without a result. Only some are admitted, see `#queued`. */
   #jobCount = 0
+  readonly #admission: Admission
   /** Reads that this thread runs while the pool has no threads. */
   readonly #readsHere: LongReads
   #isTurnPlanned = false
@@ -63,6 +64,7 @@ export class JobPool implements DecisionPool {
   constructor(options: JobPoolOptions) {
     this.#options = options
     this.#schedule = new JobSchedule(options.threads, job => this.#dropped(job))
+    this.#admission = halfPerShare(options.jobsMax)
     this.#readsHere = new LongReads(options.sliced, options.jobsMax)
     this.#threads = new PoolThreads({
       ...options,
@@ -100,7 +102,7 @@ export class JobPool implements DecisionPool {
     decideWithRules: DecideWithRules,
   ): Promise<Verdicts> {
     this.#options.engine(environmentId)
-    this.#admit()
+    this.#requireRoom(environmentId)
     const memory = this.#memory.take(layoutOf(packed.count, packed.bytes.byteLength).end)
     const shared = shareBulk(packed, memory)
     return this.#queued<Verdicts>(outcome => ({
@@ -123,7 +125,7 @@ export class JobPool implements DecisionPool {
       this.#threads.warmUp()
       return Promise.resolve(searchWith(engine, job))
     }
-    this.#admit()
+    this.#requireRoom(environmentId)
     return this.#queued<KeyPage>(outcome => {
       return { kind: 'search', environmentId, job, progress: null, isLarge: false, waiting, ...outcome }
     })
@@ -139,7 +141,10 @@ export class JobPool implements DecisionPool {
       this.#threads.warmUp()
       return this.#readHere<Kind>(environmentId, job, waiting)
     }
-    this.#admit()
+    // A decision is always admitted and waits for its turn: an environment has at most one here at a time
+    // (`LongDecisions`).
+    if (job.kind === 'decide') this.#requireOpen()
+    else this.#requireRoom(environmentId)
     return this.#queued<SlicedAnswer<Kind>>(({ resolve, reject }) => ({
       kind: 'read',
       environmentId,
@@ -159,8 +164,10 @@ export class JobPool implements DecisionPool {
     waiting: CancelableClient,
   ): Promise<SlicedAnswer<Kind>> {
     const engineNow = () => this.#options.engine(environmentId)
-    const work = readWith<Kind>(engineNow().engine, job)
-    return this.#readsHere.run(environmentId, { work, waiting, check: engineNow })
+    const read = { work: readWith<Kind>(engineNow().engine, job), waiting, check: engineNow }
+    // A decision takes one slice, so it does not wait for long reads.
+    if (job.kind === 'decide') return this.#options.sliced.run(environmentId, read)
+    return this.#readsHere.run(environmentId, read)
   }
 
   /**
@@ -178,32 +185,37 @@ export class JobPool implements DecisionPool {
     await closed
   }
 
-  #admit(): void {
+  #requireOpen(): void {
     if (this.#threads.isClosed) throw shuttingDown()
-    if (this.#jobCount >= this.#options.jobsMax) this.#schedule.dropAbandoned()
-    if (this.#jobCount >= this.#options.jobsMax) {
-      throw tooManyReads()
-    }
   }
 
-  /** Queues a job. It is counted until it has its first outcome. */
+  #requireRoom(environmentId: string): void {
+    this.#requireOpen()
+    if (!this.#admission.hasRoom(environmentId)) this.#schedule.dropAbandoned()
+    if (!this.#admission.hasRoom(environmentId)) throw tooManyReads()
+  }
+
+  /** Queues a job. It is counted until it has its first outcome. Decisions do not count against the limit. */
   #queued<Value>(jobWith: (outcome: JobOutcome<Value | Promise<Value>>) => Job): Promise<Value> {
-    // The job is counted only here, because its creation can fail for lack of memory.
-    this.#jobCount++
     return new Promise((resolve, reject) => {
       let isOver = false
+      let leave = (): void => {}
       const end = (settle: () => void): void => {
         if (isOver) return
         isOver = true
         this.#jobCount--
+        leave()
         settle()
       }
-      this.#schedule.add(
-        jobWith({
-          resolve: value => end(() => resolve(value)),
-          reject: error => end(() => reject(error as Error)),
-        }),
-      )
+      const job = jobWith({
+        resolve: value => end(() => resolve(value)),
+        reject: error => end(() => reject(error as Error)),
+      })
+      // The job is counted only here, because its creation can fail for lack of memory.
+      this.#jobCount++
+      const isDecision = job.kind === 'read' && job.job.kind === 'decide'
+      if (!isDecision) leave = this.#admission.acquire(job.environmentId)
+      this.#schedule.add(job)
       this.#giveOut()
     })
   }

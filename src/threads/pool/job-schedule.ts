@@ -2,9 +2,9 @@
  * Orders the jobs of a pool: selects the job of the next part, and the size of the part. It is independent of
  * threads and clocks.
  *
- * The oldest job runs first. A search or a read runs as a whole. A bulk is split into parts
- * (`bulk-parts.ts`). Each part is created when a thread is free to take it, so a faster thread takes more
- * parts.
+ * The environments are served round-robin, and the oldest job of an environment runs first. A search or a
+ * read runs as a whole. A bulk is split into parts (`bulk-parts.ts`). Each part is created when a thread is
+ * free to take it, so a faster thread takes more parts.
  *
  * If the client of a job disconnects before the job starts, the job is dropped.
  */
@@ -24,6 +24,7 @@ const LONE_PARTS_AHEAD = 2
 
 /** Properties of a job that the schedule needs. */
 export interface ScheduledJob {
+  readonly environmentId: string
   readonly waiting: { readonly isGone: boolean }
   /** Null if the job runs as a whole. */
   readonly progress: BulkProgress | null
@@ -39,8 +40,11 @@ export interface BulkJob extends ScheduledJob {
 export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
   readonly #threads: number
   readonly #onDropped: (job: Job) => void
-  /** Jobs that have not started, or that have started and have checks left; the oldest first. */
-  readonly #queue: Job[] = []
+  /**
+   * Jobs of each environment that have not started, or that have started and have checks left; the oldest
+   * first. The environment that is served next comes first. No list is empty.
+   */
+  readonly #lines = new Map<string, Job[]>()
   #largeRunning = 0
 
   /**
@@ -53,20 +57,24 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
   }
 
   get isEmpty(): boolean {
-    return this.#queue.length === 0
+    return this.#lines.size === 0
   }
 
   get hasBulk(): boolean {
-    return this.#queue.some(isBulk)
+    return [...this.#lines.values()].some(line => line.some(isBulk))
   }
 
   add(job: Job): void {
-    this.#queue.push(job)
+    const line = this.#lines.get(job.environmentId)
+    if (line === undefined) this.#lines.set(job.environmentId, [job])
+    else line.push(job)
   }
 
   /** Removes and returns all jobs. */
   clear(): Job[] {
-    return this.#queue.splice(0)
+    const jobs = [...this.#lines.values()].flat()
+    this.#lines.clear()
+    return jobs
   }
 
   /**
@@ -77,17 +85,17 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
     return running < this.#threads * (jobs > 1 ? PARTS_AHEAD : LONE_PARTS_AHEAD)
   }
 
-  /** The oldest job that the pool can start or continue; null if there is none. */
+  /** The next job that the pool can start or continue; null if there is none. */
   next(): Job | null {
     return this.#first(job => !job.isLarge || this.#largeRunning < this.#threads)
   }
 
-  /** The oldest bulk. */
+  /** The next bulk. */
   nextBulk(): Bulk | null {
     return this.#first(isBulk) as Bulk | null
   }
 
-  /** The oldest job that runs as a whole. */
+  /** The next job that runs as a whole. */
   nextWhole(): Job | null {
     return this.#first(job => !isBulk(job))
   }
@@ -99,8 +107,10 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
 
   /** Removes a job that was started as a whole, or that was completed or rejected without being started. */
   remove(job: Job): void {
-    const place = this.#queue.indexOf(job)
-    if (place >= 0) this.#queue.splice(place, 1)
+    const line = this.#lines.get(job.environmentId) ?? []
+    const place = line.indexOf(job)
+    if (place >= 0) line.splice(place, 1)
+    if (line.length === 0) this.#lines.delete(job.environmentId)
   }
 
   /** Splits the next part for the pool off a bulk. `progress.running` counts it. */
@@ -123,6 +133,7 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
 
   /** Marks a job that runs as a whole as started in the pool. `endWhole` must follow. */
   beginWhole(job: Job): void {
+    this.#noteServed(job)
     this.remove(job)
     if (job.isLarge) this.#largeRunning++
   }
@@ -133,6 +144,7 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
 
   /** Takes the next part of a bulk. The bulk leaves the queue with its last part. */
   #begin(bulk: Bulk, checksMax: number): BulkPart {
+    this.#noteServed(bulk)
     const { progress } = bulk
     const from = progress.next
     const count = Math.min(checksMax, progress.count - from)
@@ -141,13 +153,23 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
     return { from, count }
   }
 
-  /** Returns the oldest job that is accepted. Drops earlier jobs whose clients have disconnected. O(jobs). */
+  /** Serves the other environments before this one. */
+  #noteServed({ environmentId }: Job): void {
+    const line = this.#lines.get(environmentId)
+    if (line === undefined) return
+    this.#lines.delete(environmentId)
+    this.#lines.set(environmentId, line)
+  }
+
+  /** Returns the next job that is accepted. Drops earlier jobs whose clients have disconnected. O(jobs). */
   #first(accepts: (job: Job) => boolean): Job | null {
-    for (let place = 0; place < this.#queue.length;) {
-      const job = this.#queue[place]!
-      if (job.waiting.isGone) this.#drop(job)
-      else if (accepts(job)) return job
-      else place++
+    for (const line of this.#lines.values()) {
+      for (let place = 0; place < line.length;) {
+        const job = line[place]!
+        if (job.waiting.isGone) this.#drop(job)
+        else if (accepts(job)) return job
+        else place++
+      }
     }
     return null
   }

@@ -15,7 +15,6 @@ export interface JobOutcome<Value> {
 
 export interface Bulk extends JobOutcome<Verdicts | Promise<Verdicts>>, ScheduledJob {
   readonly kind: 'bulk'
-  readonly environmentId: string
   readonly shared: SharedBulk
   /** The data for conditions, in the shared memory. Null if the queries have none. */
   readonly context: PackedContext | null
@@ -28,7 +27,6 @@ export interface Bulk extends JobOutcome<Verdicts | Promise<Verdicts>>, Schedule
 
 export interface QueuedSearch extends JobOutcome<KeyPage>, ScheduledJob {
   readonly kind: 'search'
-  readonly environmentId: string
   readonly job: SearchJob
   readonly progress: null
   readonly waiting: WaitingClient
@@ -36,7 +34,6 @@ export interface QueuedSearch extends JobOutcome<KeyPage>, ScheduledJob {
 
 export interface Read extends JobOutcome<unknown>, ScheduledJob {
   readonly kind: 'read'
-  readonly environmentId: string
   readonly job: SlicedJob
   readonly progress: null
   readonly waiting: CancelableClient

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { shortActor } from '#http/message/short-actor.ts'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
@@ -34,6 +35,7 @@ function logTo(
     ...drawing,
     now: () => 0,
     shownId: id => id,
+    shortActor,
     counters: null,
     onFault: error => expect(error).toBe(undefined),
   })
@@ -273,6 +275,28 @@ test('the decision log truncates names at the maximum length of keys', async () 
   expect(logged).toEqual([Array(5).fill(longest), Array(5).fill(`${longest}…`)])
 })
 
+// administration.md N6
+test.each([
+  ['short', 'ann', ['bob', 'c'.repeat(250)], 2, false],
+  ['long', 'ann', ['bob', 'c'.repeat(251), 'dora'], 1, true],
+  ['long in its first name', 'a'.repeat(256), ['b'], 0, true],
+] as const)(
+  'only the first line of a request contains a %s actor as a whole',
+  async (_, name, names, kept, isCut) => {
+    const path = join(storeDirectory(), 'decisions.log')
+    const log = logTo(path, { share: 1, random: () => 0 })
+    const claimed_by = { api_key_id: null }
+    const actor = { kind: 'claimed', name, on_behalf_of: names, claimed_by }
+    const query = () => ({ user: 'eve', action: 'read', type: 'document', key: null, tenant: null })
+    for (let request = 0; request < 2; request++)
+      log.decided(Uint8Array.of(1, 1, 1), { query }, 'environment', { requestId: 'request', actor })
+    await log.close()
+    const short = { ...actor, on_behalf_of: names.slice(0, kept), ...(isCut && { is_cut: true }) }
+    const logged = recordsIn(readFileSync(path, 'utf8')).map(record => record['actor'])
+    expect(logged).toEqual([actor, short, short, actor, short, short])
+  },
+)
+
 test('the decision log drops and counts records beyond its buffer limit', async () => {
   // At first, no process reads this pipe.
   const pipe = join(storeDirectory(), 'pipe')
@@ -284,6 +308,7 @@ test('the decision log drops and counts records beyond its buffer limit', async 
     random: () => 0,
     now: () => 0,
     shownId: id => id,
+    shortActor,
     counters,
     onFault: error => expect(error).toBe(undefined),
   })
