@@ -68,6 +68,7 @@ export const TIMEOUT_POLICY: RequestHeaderField = {
 /** Names whose form is stated in administration.md N1. */
 const ActorNames = Type.String({ maxLength: ACTOR_HEADERS_BYTES_MAX })
 
+/** The document describes this header and the next one once, and not for each operation. */
 export const ACTOR: RequestHeaderField = {
   name: 'X-Actor',
   description:

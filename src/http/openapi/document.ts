@@ -3,6 +3,7 @@
  * the schemas that validate requests. It therefore describes only what the service enforces or returns. New
  * routes are included automatically, unless they set `isDescribed` to false.
  */
+import { ACTOR, ACTOR_FOR } from '#http/message/header-fields.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { VERSION } from '#model/version.ts'
@@ -22,6 +23,11 @@ as an absent optional field. A change takes effect before its response is sent.
 The form of errors depends on the path: text under \`/access/v1\` and for the AuthZEN metadata, management error objects
 under \`/v1\`, \`/v2\` and \`/facts\`, \`{code, message}\` everywhere else. A path that is not described here is 404.
 The response to malformed HTTP is 400 in HTML. Texts are Unicode: unpaired surrogates are rejected everywhere.
+
+Each operation under \`/v1\`, \`/v2\` and \`/facts\` that needs an API key also reads two optional headers. They are not listed
+as parameters, because generated methods would have two more arguments. Set them with the request options of your client.
+
+${[ACTOR, ACTOR_FOR].map(({ name, description }) => `- \`${name}\`: ${description}`).join('\n')}
 
 An operation with \`x-also-at\` has a second path for API keys of environments only. The API key then selects the
 project and the environment that the first path contains.`

@@ -3,7 +3,7 @@
  * component that operations share.
  */
 import type { TObject, TSchema } from 'typebox'
-import { ACTOR, ACTOR_FOR, MIN_REVISION, REQUEST_ID } from '#http/message/header-fields.ts'
+import { MIN_REVISION, REQUEST_ID } from '#http/message/header-fields.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { Json, SchemaComponents } from './schema-components.ts'
 
@@ -45,12 +45,11 @@ export class ParameterComponents {
     )
   }
 
-  #ofHeaders({ headers, access, readsClaim }: Route): Json[] {
+  #ofHeaders({ headers, access }: Route): Json[] {
     const hasRequestId = headers.some(({ name }) => name === REQUEST_ID.name)
     const all = hasRequestId ? headers : [...headers, REQUEST_ID]
     const ofDecisions = access === 'environment' ? [MIN_REVISION] : []
-    const ofClaim = readsClaim ? [ACTOR, ACTOR_FOR] : []
-    return [...all, ...ofDecisions, ...ofClaim].map(({ name, description, schema, required }) => {
+    return [...all, ...ofDecisions].map(({ name, description, schema, required }) => {
       const isRequired = required === 'always' || (required === 'strictly' && this.#hasStrictHeaders)
       return this.#parameter(name, 'header', isRequired, schema, description)
     })

@@ -1,4 +1,5 @@
 /** The OpenAPI document as it is served: a linter accepts it, and it has all routes of the route table. */
+import { ACTOR, ACTOR_FOR } from '#http/message/header-fields.ts'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, test } from 'vitest'
 import { Compile } from 'typebox/compile'
@@ -33,7 +34,7 @@ interface Parameter {
 
 interface Document {
   readonly openapi: string
-  readonly info: { readonly version: string }
+  readonly info: { readonly version: string; readonly description: string }
   readonly servers: unknown
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
@@ -134,6 +135,13 @@ describe('the OpenAPI document', () => {
       expect(required, operationId).toEqual(path === '/nginx_allowed' ? ofNginx : [])
     }
     expect(headersOf('accessEvaluation')).toHaveProperty('Cache-Control')
+  })
+
+  test('describes the headers of actors once, so that generated methods have no arguments for them', () => {
+    for (const { name, description } of [ACTOR, ACTOR_FOR]) {
+      expect(served.info.description).toContain(`\`${name}\`: ${description}`)
+      for (const { operationId } of operations) expect(headersOf(operationId)).not.toHaveProperty(name)
+    }
   })
 
   test('requires X-Request-ID for decisions and Cache-Control for evaluations with STRICT_HEADERS', async () => {
