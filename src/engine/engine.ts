@@ -104,6 +104,11 @@ export interface DecisionEngine {
     results: ResultSink<InstanceRoles>,
   ): Resumable<void>
   /**
+   * Like `tenantRolesOf` and `instanceRolesOf`, both on one state. So a commit that moves a role between an
+   * instance and a tenant hides it from neither list.
+   */
+  rolesOf(user: string, tenants: TenantListing, instances: InstanceListing): Resumable<void>
+  /**
    * Passes every grant that allows a user to perform the action to `results`, each once. Passes at most
    * `limit` grants, in no particular order.
    */
@@ -231,6 +236,18 @@ export interface TenantRoles {
   readonly roles: readonly string[]
   /** Declared actions, without duplicates, that these roles or the roles that they extend permit. */
   readonly permissions: readonly { readonly type: string; readonly action: string }[]
+}
+
+export interface TenantListing {
+  readonly accepts: TenantFilter | null
+  readonly limit: number
+  readonly results: ResultSink<TenantRoles>
+}
+
+export interface InstanceListing {
+  readonly filter: InstanceFilter
+  readonly limit: number
+  readonly results: ResultSink<InstanceRoles>
 }
 
 export type TenantFilter = (tenant: string) => boolean

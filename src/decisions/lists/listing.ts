@@ -33,8 +33,8 @@ import { sortedInSlices } from './sliced-sort.ts'
 
 const TENANT_TYPE = '__tenant'
 export const TENANT_PREFIX = `${TENANT_TYPE}:`
-/** Number of users per page of a search, and number of candidates that are tried for a page. */
-const SEARCHED_AT_ONCE = { limit: 1_000, triedMax: 20_000 } as const
+/** Number of keys per page of a search, and number of candidates that are tried for a page. */
+export const SEARCHED_AT_ONCE = { limit: 1_000, triedMax: 20_000 } as const
 /**
  * Maximum number of users or entries that are explained. They are explained whether roles or rules allow
  * them. If there are more, the listing is rejected.
@@ -43,7 +43,7 @@ export const EXPLAINED_MAX = 50_000
 /** Number of times that a user can change between roles and rules while a listing is created. */
 const MOVED_ATTEMPTS_MAX = 10
 /** Number of entries that are written between two pauses. */
-const WRITTEN_ENTRIES = 256
+export const WRITTEN_ENTRIES = 256
 
 /** Format of permissions: `action:type`, or `type:action` for published clients (native.md 0.2). */
 export type PermissionFormat = 'action:resource' | 'resource:action'
@@ -100,12 +100,13 @@ export function* listPermissions(
     }
   })
   const user = query.user.key
-  const wayOut = 'filter by tenants, resources or resource_types, or use a resource search with pages'
-  yield* engine.tenantRolesOf(user, tenantFilter(query), limits.entriesMax + 1, tenants)
-  budget.requireEnough(wayOut)
-  const more = limits.entriesMax + 1 - tenants.items.length
-  yield* engine.instanceRolesOf(user, instanceFilter(query), more, instances)
-  budget.requireEnough(wayOut)
+  const limit = limits.entriesMax + 1
+  yield* engine.rolesOf(
+    user,
+    { accepts: tenantFilter(query), limit, results: tenants },
+    { filter: instanceFilter(query), limit, results: instances },
+  )
+  budget.requireEnough('filter by tenants, resources or resource_types, or use a resource search with pages')
   const ofTenants = yield* sortedInSlices(tenants.items, byName)
   const ofInstances = yield* sortedInSlices(instances.items, byName)
   // The size of each entry includes a comma. The closing brace overwrites the comma of the last entry.

@@ -25,22 +25,19 @@ import {
   isTenantName,
   type PermissionFormat,
   type PermissionsJob,
+  SEARCHED_AT_ONCE,
   SizeBudget,
   TENANT_PREFIX,
   tenantFilter,
   Text,
   tooManyAllowed,
+  WRITTEN_ENTRIES,
 } from './listing.ts'
 import { received } from '#decisions/questions/sendable-query.ts'
 import { sortedInSlices } from './sliced-sort.ts'
 
-/** Number of keys per page of a search, and number of candidates that are tried for a page. */
-const SEARCHED_AT_ONCE = 1_000
-const TRIED_AT_ONCE = 20_000
 /** Number of names that are looked up between two pauses. */
 const LOOKED_UP_AT_ONCE = 256
-/** Number of entries that are written between two pauses. */
-const WRITTEN_ENTRIES = 256
 
 interface PermissionsEntry {
   readonly name: string
@@ -66,8 +63,11 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
   const user = query.user.key
   const ruledNow = () => (job.requestAttributes === null ? [] : engine.ruledPermissions())
   const ruledBefore = ruledNow()
-  yield* engine.tenantRolesOf(user, tenantFilter(query), limit, tenants)
-  yield* engine.instanceRolesOf(user, instanceFilter(query), limit, instances)
+  yield* engine.rolesOf(
+    user,
+    { accepts: tenantFilter(query), limit, results: tenants },
+    { filter: instanceFilter(query), limit, results: instances },
+  )
   const ruled = distinct([...ruledBefore, ...ruledNow()])
   const entries = new Map([...tenants.items, ...instances.items].map(entry => [entry.name, entry]))
   const isCut = (name: string) => tenants.isCut(name) || instances.isCut(name)
@@ -232,11 +232,11 @@ class RuledEntries {
     const question = { user: this.#query.user.key, action, type, tenant, ...this.#queryContext }
     const keys: string[] = []
     for (let after: string | null = null, hasMore = true; hasMore && keys.length < this.#kept;) {
-      const limit = Math.min(SEARCHED_AT_ONCE, this.#kept - keys.length)
+      const limit = Math.min(SEARCHED_AT_ONCE.limit, this.#kept - keys.length)
       const page: KeyPage = yield* this.#engine.searchResources(question, {
+        ...SEARCHED_AT_ONCE,
         after,
         limit,
-        triedMax: TRIED_AT_ONCE,
       })
       for (const key of page.keys) if (yield* this.#mustNote({ ...question, key })) keys.push(key)
       ;({ hasMore, last: after } = page)

@@ -15,13 +15,10 @@ import { AuthzError } from '#model/errors.ts'
 import { TRIED_TENANTS_MAX } from '#model/limits.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { compareUtf8 } from '#model/text/utf8-order.ts'
-import { type ListingLimits, SizeBudget, Text } from './listing.ts'
+import { type ListingLimits, SizeBudget, Text, WRITTEN_ENTRIES } from './listing.ts'
 import { RuledBulk } from '#decisions/rules/ruled-bulk.ts'
 import { received, type SendableQuery } from '#decisions/questions/sendable-query.ts'
 import { sortedInSlices } from './sliced-sort.ts'
-
-/** Number of entries that are written between two pauses. */
-const WRITTEN_ENTRIES = 256
 
 export interface AllowedTenantsJob {
   readonly kind: 'allowed-tenants'

@@ -7,6 +7,7 @@ import type {
   ActionQuestion,
   DecisionEngine,
   InstanceFilter,
+  InstanceListing,
   InstanceRoles,
   KeyPage,
   MappedRequest,
@@ -14,6 +15,7 @@ import type {
   ResourceQuestion,
   ResultSink,
   TenantFilter,
+  TenantListing,
   TenantRoles,
   TriedQuestion,
   UserGrant,
@@ -205,6 +207,20 @@ export class SharedIndexReader implements DecisionEngine {
       const line = this.#question.findUser(user)
       return line === 0 ? null : instanceRolesOf(this.#parts(), { user: line, filter, limit }, results)
     })
+  }
+
+  rolesOf(user: string, tenants: TenantListing, instances: InstanceListing): Resumable<void> {
+    return this.#reads.readSliced(LISTING_ATTEMPTS, () => this.#rolesOf(user, tenants, instances))
+  }
+
+  *#rolesOf(user: string, tenants: TenantListing, instances: InstanceListing): Resumable<void> {
+    tenants.results.begin()
+    instances.results.begin()
+    const line = this.#question.findUser(user)
+    if (line === 0) return
+    const parts = this.#parts()
+    yield* tenantRolesOf(parts, { user: line, ...tenants }, tenants.results)
+    yield* instanceRolesOf(parts, { user: line, ...instances }, instances.results)
   }
 
   grantsOn(question: UserQuestion, limit: number, results: ResultSink<UserGrant>): Resumable<void> {

@@ -1,12 +1,13 @@
 /** Reads in slices. Despite reads and writes between the slices, each read is consistent with one state. */
 import { expect, test } from 'vitest'
-import type { InstanceRoles, ResultSink } from '#engine/engine.ts'
+import type { InstanceRoles, ResultSink, TenantRoles } from '#engine/engine.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#scheduling/resumable.ts'
 import {
   viewerBelow,
   assign,
+  assignInTenant,
   heldBy,
   instance,
   link,
@@ -15,6 +16,7 @@ import {
   resourceType,
   role,
   tenant,
+  tenantRole,
   user,
 } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
@@ -78,6 +80,24 @@ test('a list that is interrupted by one write restarts, and returns the later st
   expect(found.begun).toBe(2)
   expect([...found.keys].filter(key => Number(key) % 2 === 1)).toEqual([])
   expect(found.keys.size).toBe(COUNT / 2)
+})
+
+test('a role that moves from an instance to a tenant is in one of the two lists', () => {
+  const engine = newEngine(SHORT)
+  const onInstance = assign('alice', 'viewer', 'document:moved')
+  engine.apply([tenantRole('reader'), instance('document:moved'), onInstance])
+  const found = new Keys()
+  const tenants = new Set<string>()
+  const results = {
+    begin: () => tenants.clear(),
+    take: (entry: TenantRoles) => tenants.add(entry.tenant).size > 0,
+  }
+  const ofTenants = { accepts: null, limit: COUNT, results }
+  const reading = engine.rolesOf('alice', ofTenants, { filter: ANY, limit: COUNT, results: found })
+  expect(reading.next().done).toBe(false)
+  engine.apply([removed(onInstance), assignInTenant('alice', 'reader', 'default')])
+  runAtOnce(reading)
+  expect([[...tenants], found.keys.has('moved')]).toEqual([['default'], false])
 })
 
 test('a short list ends despite continuous writes and returns one state', () => {

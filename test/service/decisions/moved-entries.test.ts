@@ -17,7 +17,7 @@ const ON_D: Change = of.assign('ann', 'viewer', 'document:d')
 const ruleFor = (key: string) => of.conditionSet('ann', { 'user.key': { equals: key } })
 const RULE: readonly Change[] = [ruleFor('ann'), of.ruleOf('ann')]
 
-type Method = 'searchUsers' | 'searchResources' | 'tenantRolesOf' | 'instanceRolesOf' | 'grantsOn'
+type Method = 'searchUsers' | 'searchResources' | 'tenantRolesOf' | 'rolesOf' | 'grantsOn'
 
 /**
  * Creates a list. Commits `then` when `method` of the engine is first called or, with `after`, when this call
@@ -65,8 +65,8 @@ const TO_ROLE = 'moves from a rule to a role'
 test.each([
   [`${TO_ROLE} on the instance`, RULE, 'searchResources', [ruleFor(''), ON_D]],
   [`${TO_ROLE} in the tenant`, RULE, 'searchResources', [ruleFor(''), IN_TENANT]],
-  [`${TO_ROLE}, and no rule is left,`, RULE, 'after instanceRolesOf', [...WITHOUT_RULES, ON_D]],
-  ['moves from a role to the first rule', [ON_D], 'after tenantRolesOf', [...RULE, of.removed(ON_D)]],
+  [`${TO_ROLE}, and no rule is left,`, RULE, 'after rolesOf', [...WITHOUT_RULES, ON_D]],
+  ['moves from a role to the first rule', [ON_D], 'rolesOf', [...RULE, of.removed(ON_D)]],
 ] as const)('a permission that %s during the list is listed', (_which, before, method, then) => {
   const resource_types = ['document', '__tenant']
   const query = { user: { key: 'ann' }, tenants: null, resources: null, resource_types }
