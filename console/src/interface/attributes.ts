@@ -1,12 +1,12 @@
 /** Converts attributes to the JSON text that users edit, and back. */
-import { parsedJson } from './json.ts'
+import { isObject, parsedJson } from './json.ts'
 
 /** Parses attributes. Returns undefined if the text is empty, and null if it is not a JSON object. */
 export function attributesIn(text: string): Readonly<Record<string, unknown>> | undefined | null {
   if (text.trim() === '') return undefined
   try {
     const value = parsedJson(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+    return isObject(value) ? { ...value } : null
   } catch {
     return null
   }

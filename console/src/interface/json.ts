@@ -52,3 +52,8 @@ function exactNumber(value: number, source: string): unknown {
   const isOther = !Number.isFinite(value) || Number.isInteger(value)
   return isOther && String(value) !== source ? rawJSON(source) : value
 }
+
+/** Whether the value is a JSON object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -2,6 +2,7 @@
  * Summarizes an audit log entry as names and values. The fields that identify the changed entity come first.
  */
 import type { Schemas } from '../../interface/client.ts'
+import { isObject } from '../../interface/json.ts'
 
 export type Entry = Schemas['AuditEntry']
 export type Named = readonly [name: string, value: unknown]
@@ -30,8 +31,8 @@ const FIRST = [
  */
 export function namedIn({ input }: Entry): readonly Named[] {
   const { body, query, ...path } = input
-  const asked = isMembers(query) ? Object.entries(query) : []
-  const sent = isMembers(body) ? Object.entries(body) : body === undefined ? [] : [['body', body] as const]
+  const asked = isObject(query) ? Object.entries(query) : []
+  const sent = isObject(body) ? Object.entries(body) : body === undefined ? [] : [['body', body] as const]
   // If a field of the body has the same name as a path parameter, it is named `body.…`. For example, when a
   // group is nested in another group, the path names the outer group and the body names the inner one.
   const fields = sent.map(
@@ -55,7 +56,7 @@ export function shortIn(entry: Entry, max: number): readonly (readonly [string, 
   return namedIn(entry)
     .flatMap(([name, value]) => {
       if (Array.isArray(value)) return [[name, `${value.length} ×`] as const]
-      return isMembers(value) ? [] : [[name, keys.get(String(value).toLowerCase()) ?? String(value)] as const]
+      return isObject(value) ? [] : [[name, keys.get(String(value).toLowerCase()) ?? String(value)] as const]
     })
     .slice(0, max)
 }
@@ -71,7 +72,7 @@ interface ExpiredGrant {
 export function expiredGrants({ input }: Entry): readonly ExpiredGrant[] {
   const grants = input['grants']
   if (!Array.isArray(grants)) return []
-  return grants.filter(isMembers).map(grant => {
+  return grants.filter(isObject).map(grant => {
     const text = (name: string): string => (typeof grant[name] === 'string' ? grant[name] : '')
     const isTuple = grant['subject'] !== undefined
     return {
@@ -81,8 +82,4 @@ export function expiredGrants({ input }: Entry): readonly ExpiredGrant[] {
       end: text('expires_at'),
     }
   })
-}
-
-function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 /** Formats conditions as one line of text. */
+import { isObject } from '../../interface/json.ts'
 
 interface Words {
   readonly and: string
@@ -100,8 +101,4 @@ export function operandWords(value: unknown): string {
     return value['ref']
   const text = JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 59)}…` : text
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 /** Draft of a condition set in the editor. */
 import type { Schemas } from '../../interface/client.ts'
-import { parsedJson } from '../../interface/json.ts'
+import { isObject, parsedJson } from '../../interface/json.ts'
 
 export type ConditionSet = Schemas['ConditionSet']
 export type SetType = ConditionSet['type']
@@ -72,9 +72,7 @@ export function readObject(text: string): Record<string, unknown> | null | undef
   if (text.trim() === '') return null
   const read = readJson(text)
   const value = 'value' in read ? read.value : undefined
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined
+  return isObject(value) ? value : undefined
 }
 
 /** Request body for a change of the set. It contains no conditions if they are not valid JSON. */
