@@ -77,11 +77,13 @@ export interface FormerSecret {
   readonly validUntil: Instant
 }
 
-/** The creator of a key: the API key with which it was created, and the name that this API key had then. */
+/** The creator of a key: a member, or the API key with which it was created, with the name at that time. */
 export interface KeyMaker {
-  /** Id of the creator; null for the key in `ADMIN_API_KEY`. */
+  /** Id of the API key; null for the key in `ADMIN_API_KEY`, and for a member. */
   readonly keyId: string | null
   readonly name: string | null
+  /** Absent if the creator is an API key. */
+  readonly member?: { readonly id: string; readonly name: string | null }
 }
 
 export interface ApiKeyRecord {

@@ -24,7 +24,10 @@ import {
   openService,
 } from '#management/organization/environment-opening.ts'
 import type { OrganizationOperations } from '#management/organization/organization-operations.ts'
-import type { OrganizationService } from '#management/organization/organization-service.ts'
+import type {
+  OrganizationCondition,
+  OrganizationService,
+} from '#management/organization/organization-service.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
@@ -36,7 +39,6 @@ import {
 } from '#model/limits.ts'
 import type { Delegation, Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
-import type { SignInCall, SignInStep } from '#model/sign-in/sign-in-request.ts'
 import type { ChangesQuery } from '#entities/change-event.ts'
 
 /** A management request that an HTTP thread has parsed, validated and authenticated. */
@@ -46,7 +48,6 @@ export type ManagementRequest =
   | ContentRequest
   | BackupRequest
   | ChangesRequest
-  | SignInRequest
 
 /** The caller, and the kind of the request. */
 export interface AskedBy {
@@ -117,15 +118,6 @@ export interface BackupRequest {
   readonly traceparent: string | null
 }
 
-/** A step of a sign-in, or the logout of a person at the issuer. No credentials are needed. */
-export interface SignInRequest {
-  readonly about: 'sign-in'
-  readonly operation: SignInCall['operation']
-  readonly requestId: string
-  readonly traceparent: string | null
-  readonly call: SignInCall
-}
-
 /** A request for the change stream of an environment. */
 export interface ChangesRequest {
   readonly about: 'changes'
@@ -146,6 +138,8 @@ export interface OrganizationRequest {
   readonly requestId: string
   readonly traceparent: string | null
   readonly input: unknown
+  /** Precondition of a change; absent: none. */
+  readonly condition?: OrganizationCondition
   /** Actor that the client claims, for the audit log; null if it claims none. */
   readonly claim: Claim | null
 }
@@ -205,12 +199,6 @@ function transfers(what: string, max: number, shareMax: number): Admission {
   })
 }
 
-/** Sign-in of people (`src/sign-in`). */
-export interface SignIns {
-  /** Returns the next step of the browser, or null if there is none. Throws `AuthzError`. */
-  execute(call: SignInCall, requestId: string): Promise<SignInStep | null>
-}
-
 export class ManagementService {
   readonly #environments: OpenEnvironments
   readonly #organization: OrganizationService
@@ -218,7 +206,6 @@ export class ManagementService {
   readonly #imports: EnvironmentImports
   readonly #backups: Backups
   readonly #streams: ChangeStreams
-  readonly #signIn: SignIns | null
   readonly #exporting = transfers('exports', EXPORTS_MAX, EXPORTS_PER_ENVIRONMENT_MAX)
   readonly #importing = transfers('imports', IMPORTS_MAX, IMPORTS_PER_ENVIRONMENT_MAX)
 
@@ -229,8 +216,6 @@ export class ManagementService {
     readonly imports: EnvironmentImports
     readonly backups: Backups
     readonly streams: ChangeStreams
-    /** Null if sign-in is not configured. */
-    readonly signIn: SignIns | null
   }) {
     this.#environments = parts.environments
     this.#organization = parts.organization
@@ -238,7 +223,6 @@ export class ManagementService {
     this.#imports = parts.imports
     this.#backups = parts.backups
     this.#streams = parts.streams
-    this.#signIn = parts.signIn
   }
 
   /**
@@ -258,11 +242,6 @@ export class ManagementService {
     if (request.about === 'changes') return this.#openStream(request, waiting)
     if (request.about === 'content') return this.#executeOnContent(request, body)
     if (request.about === 'organization') return this.#executeOnOrganization(request, waiting)
-    if (request.about === 'sign-in') {
-      assert(this.#signIn, 'routes forward sign-ins only if they are configured')
-      const { call, requestId } = request
-      return { answer: (await this.#signIn.execute(call, requestId)) ?? undefined, revisions: [] }
-    }
     const { answer, revision } = await this.#executeOnEnvironments(request, waiting)
     return { answer, revisions: [revision] }
   }
@@ -338,7 +317,7 @@ export class ManagementService {
     request: OrganizationRequest,
     waiting: WaitingClient,
   ): Promise<ManagementAnswer> {
-    const { operation, principal, input } = request
+    const { operation, principal, input, condition } = request
     const caller = auditCallerOf(request)
     if (operation === 'copyEnvironment') {
       return this.#copies.copyEnvironment(principal, input as OrganizationInput<'copyEnvironment'>, caller)
@@ -352,6 +331,7 @@ export class ManagementService {
       input,
       caller,
       waiting,
+      condition ?? null,
     )
     return { answer, revisions: [revision] }
   }

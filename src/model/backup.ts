@@ -16,6 +16,12 @@ export const BACKUP_TYPE = 'application/octet-stream'
 /** Maximum size of a manifest in bytes. The manifest of a thousand environments takes a fifth of it. */
 export const BACKUP_MANIFEST_BYTES_MAX = 1_048_576
 
+/**
+ * Name of an empty file in the directory of a restored store. The first start with it ends all sessions,
+ * because sessions that ended after the backup would otherwise be valid again.
+ */
+export const RESTORED_MARKER = '.restored'
+
 export const BackupManifest = Type.Object({
   kind: Type.Literal('verdict-backup'),
   format: Type.Integer(),

@@ -37,7 +37,8 @@ export interface AccessGrant {
   readonly projectId: string | null
   /** Null: the whole organization, or the whole project. */
   readonly environmentId: string | null
-  readonly accessLevel: AccessLevel
+  /** Members have any level except that of services that only decide. */
+  readonly accessLevel: Exclude<AccessLevel, 'decide'>
   /** Limits of a grant on an environment; null if it is not delegated. */
   readonly delegation: Delegation | null
 }

@@ -47,7 +47,7 @@ function changeOf<Name extends OperationName>(
 ) {
   const read = (readOperations as Record<string, ReadOperation>)[thing]!
   const write = (writeOperations as unknown as Record<string, WriteOperation>)[name]!
-  return conditional({
+  return conditional<WriteContext, unknown>({
     tags: 'any',
     read: context => read(context, { params: (input as { params: unknown }).params, query: {} }),
     write: context => write(context, input),

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { environmentNotOpen } from '#management/scopes/organization-context.ts'
+import type { MemberSettings } from '#management/scopes/member-settings.ts'
 import { OrganizationState } from '#management/organization/organization.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
@@ -14,6 +15,10 @@ const apiKey = 'a-configured-key-for-tests'
 export const ORGANIZATION_KEYS = { apiKey, apiKeyAccessLevel: 'admin', adminApiKey: null } as const
 
 interface Options {
+  /** Registers the end of the organization; absent: it ends with the test. */
+  readonly onEnd?: (close: () => Promise<void>) => void
+  /** Absent: members cannot sign in. */
+  readonly members?: MemberSettings
   readonly runtime?: Partial<RuntimeServices>
   /** Resolves when all committed changes have taken effect. */
   readonly whenInForce?: () => Promise<void>
@@ -21,7 +26,8 @@ interface Options {
 
 export async function organizationService(url = 'memory:', options: Options = {}) {
   const store = await openStore(url, listRule)
-  onTestFinished(() => store.close())
+  const onEnd = options.onEnd ?? onTestFinished
+  onEnd(() => store.close())
   const runtime = runtimeServicesWith(options.runtime)
   const secrets = new ApiKeySecrets(null)
   const organizationStore = await store.environment('organization')
@@ -37,6 +43,7 @@ export async function organizationService(url = 'memory:', options: Options = {}
     closureOf: () => null,
     recordsOf: environmentNotOpen,
     lastUseOf: () => null,
+    members: options.members ?? null,
     whenInForce: options.whenInForce ?? (() => Promise.resolve()),
   })
   const { organizationId } = organization.environments()[0]!.scope

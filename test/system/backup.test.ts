@@ -11,6 +11,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { member, organizationOfPeople, sessionOf } from '../service/members/people.ts'
 import { verdictCommand } from '../cli/command-line.ts'
 
 const ENVS = '/v2/projects/default/envs'
@@ -60,6 +61,32 @@ test('a backup contains keys, projects and environments, and a service works wit
   expect((await next.get(`${FACTS}/users/late`)).status).toBe(404)
   await next.user('later')
   expect((await next.get(`${FACTS}/users/later`)).status).toBe(200)
+})
+
+test('a restored store has the members and the keys, and no sessions', async () => {
+  const directory = storeDirectory()
+  const stored = `lmdb:${join(directory, 'store')}`
+  const { put, store } = await organizationOfPeople(stored)
+  await put(member, sessionOf(member.id))
+  await store.close()
+  const service = await startedService({ storeUrl: stored })
+  const file = join(directory, 'verdict.backup')
+  expect((await backUp(service, file)).code).toBe(0)
+  const restored = join(directory, 'restored')
+  expect((await verdictCommand(['restore', file, restored])).code).toBe(0)
+  await service.close()
+  for (const [url, count] of [
+    [stored, 1],
+    [`lmdb:${restored}`, 0],
+    [`lmdb:${restored}`, 0],
+  ] as const) {
+    const next = await startedService({ storeUrl: url })
+    expect((await next.get('/v2/api-key/scope')).status).toBe(200)
+    await next.close()
+    const after = await organizationOfPeople(url)
+    expect([after.members(), after.sessions().length]).toEqual([[member], count])
+    await after.store.close()
+  }
 })
 
 test('a backup during writes has one state for each environment, and decisions continue', async () => {

@@ -3,11 +3,12 @@
  * running service.
  */
 import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type BackupSink, readBackup } from './read-backup.ts'
 import type { Command } from '#cli/session/command.ts'
 import { UsageError } from '#cli/session/exit-codes.ts'
+import { RESTORED_MARKER } from '#model/backup.ts'
 
 export const restoreCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(
@@ -32,6 +33,7 @@ export const restoreCommand: Command = ({ usage, description }, parser, run) =>
       const files = new RestoredFiles(part)
       try {
         const { files: named, version, at } = await readBackup(createReadStream(file), files)
+        await writeFile(join(part, RESTORED_MARKER), '', { mode: 0o600, flush: true })
         await rename(part, target)
         const result = { directory, environments: named.length - 1, version, at }
         output.result(

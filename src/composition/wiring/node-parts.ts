@@ -5,7 +5,6 @@ import type { Config } from '#config/settings.ts'
 import { KeyUses } from '#management/organization/key-uses.ts'
 import { InvariantError } from '#model/assert.ts'
 import { formatRevision } from '#model/revision.ts'
-import { SignInCounts } from '#model/sign-in/sign-in-counts.ts'
 import { VERSION } from '#model/version.ts'
 import type { Logger } from '#telemetry/log.ts'
 import { LoopMeter } from '#telemetry/loop-meter.ts'
@@ -66,7 +65,6 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const staleness = new StalenessWatch()
   const counts = createSharedCounts()
   const managementInFlight = new SharedCount(counts, 'management')
-  const signInCounts = config.oidcIssuer === null ? null : new SignInCounts()
   const isReady = (): boolean => health.state.isServing && !deadlines.node.isOver
   const sources = {
     environments: () => environments.figures(indexes, store),
@@ -74,7 +72,6 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     isReady,
     isFresh: () => health.state.isFresh,
     managementInFlight: () => managementInFlight.value,
-    signIns: () => signInCounts,
     version: VERSION,
     replacedHistories: () => store.replacedHistories(),
     activeSeconds: () => [
@@ -136,7 +133,6 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     staleness,
     managementRequests,
     keyUses,
-    signInCounts,
     counts,
     loopMeter,
     tracing,

@@ -17,16 +17,15 @@ import type { KeyUses } from '#management/organization/key-uses.ts'
 import { OpenEnvironments } from '#management/organization/environment-opening.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
-import type { SignInCounts } from '#model/sign-in/sign-in-counts.ts'
 import type { Replica } from '#replica/replica.ts'
 import type { Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { AuditTrimming } from '#composition/node/audit-trimming.ts'
+import { memberSettings } from '#composition/node/member-settings.ts'
 import { chooseContentLoader } from '#composition/node/choose-content-loader.ts'
 import { openEnvironment } from './open-environment.ts'
-import { openSignIn } from './open-sign-in.ts'
 import type { OpenOrganization } from './open-organization.ts'
 import { StoreBackups } from '#composition/node/store-backups.ts'
 
@@ -39,8 +38,6 @@ export interface ManagementParts {
   readonly indexes: SharedIndexes
   readonly threads: HttpThreads
   readonly keyUses: KeyUses
-  /** Null if sign-in is not configured. */
-  readonly signInCounts: SignInCounts | null
 }
 
 /** Management of a node that follows the organization, and the background work that belongs to it. */
@@ -51,7 +48,7 @@ export interface OpenManagement {
 }
 
 export function openManagement(parts: ManagementParts): OpenManagement {
-  const { config, log, store, runtime, open, indexes, threads, keyUses, signInCounts } = parts
+  const { config, log, store, runtime, open, indexes, threads, keyUses } = parts
   const { organization, secrets, credentialsFor } = open
   const sliced = new ThreadScheduler(new TimeBudget('main'))
   const longReads = new ReadQueues()
@@ -88,6 +85,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       closureOf: environmentId => environments.closureOf(environmentId),
       recordsOf: environmentId => environments.recordsOf(environmentId),
       lastUseOf: keyUses.lastUseOf,
+      members: memberSettings(config),
       timeShare: sliced.share(ORGANIZATION_STORE_ID),
       whenInForce: revision => follower.whenVisible(revision),
     })
@@ -123,8 +121,6 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       imports,
       backups,
       streams,
-      signIn:
-        signInCounts && openSignIn({ config, log, runtime, organization, service, counts: signInCounts }),
     })
     return { management, trimming }
   }

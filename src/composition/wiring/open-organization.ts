@@ -4,6 +4,7 @@ import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { OrganizationState, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
+import { endRestoredSessions } from '#composition/node/restored-sessions.ts'
 import { credentialsOf } from '#composition/node/thread-credentials.ts'
 
 export interface OpenOrganization {
@@ -23,6 +24,7 @@ export async function openOrganization(
   const organizationStore = await store.environment(ORGANIZATION_STORE_ID, { begin: 'before-others' })
   const organization = new OrganizationState(organizationStore, runtime, secrets)
   await organization.bootstrap(config, store)
+  await endRestoredSessions(store, organization)
   const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
   const credentialsFor = credentialsOf(organization, adminHash)
   return { organization, store: organizationStore, secrets, credentialsFor }

@@ -1,5 +1,4 @@
 /** Converts a route to an OpenAPI operation. */
-import { JSON_TYPE } from '#http/message/answer.ts'
 import { ANSWERED_REQUEST_ID } from '#http/message/header-fields.ts'
 import type { RouteAccess } from '#http/routing/route-access.ts'
 import type { Response, Route } from '#http/routing/route.ts'
@@ -16,7 +15,6 @@ export interface Components {
   readonly refusals: RefusalComponents
 }
 
-const FORM_TYPE = 'application/x-www-form-urlencoded'
 const ENVIRONMENT = { environmentKey: [] }
 const PROJECT = { projectKey: [] }
 const ORGANIZATION = { organizationKey: [] }
@@ -52,9 +50,7 @@ export function operationOf(route: Route, components: Components): Json {
       requestBody: {
         required: body.isRequired,
         content: {
-          [body.isForm ? FORM_TYPE : JSON_TYPE]: {
-            schema: components.schemas.refer(body.shape.schema, `${named}Body`),
-          },
+          'application/json': { schema: components.schemas.refer(body.shape.schema, `${named}Body`) },
         },
       },
     }),
@@ -82,7 +78,7 @@ function successes({ responses, operationId }: Route, components: Components): J
 }
 
 function success(response: Response, components: Components, place: string): Json {
-  const { description, schema, contentType = JSON_TYPE, headers = [] } = response
+  const { description, schema, contentType = 'application/json', headers = [] } = response
   return {
     description,
     headers: components.headers.of([ANSWERED_REQUEST_ID, ...headers]),

@@ -25,6 +25,7 @@ import * as keyCompletion from '#entities/key-completion.ts'
 import * as keySearch from '#entities/key-search.ts'
 import * as kong from '#model/wire/decisions/kong.ts'
 import * as localAssignments from '#entities/local-assignments.ts'
+import * as member from '#model/wire/organization/member.ts'
 import * as node from '#model/wire/node.ts'
 import * as organization from '#model/wire/organization/organization.ts'
 import * as paging from '#model/wire/paging.ts'
@@ -65,6 +66,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   keySearch,
   kong,
   localAssignments,
+  member,
   node,
   organization,
   paging,

@@ -97,7 +97,12 @@ const TAGS: readonly Tag[] = [
   {
     name: 'Organization',
     description: 'The only organization.',
-    paths: ['/v2/orgs', '/v2/members'],
+    paths: ['/v2/orgs'],
+  },
+  {
+    name: 'Members',
+    description: 'Persons who can sign in, and their permissions on projects and environments.',
+    paths: ['/v2/members', '/v2/member_groups'],
   },
   { name: 'Projects', description: 'Projects of the organization.', paths: ['/v2/projects'] },
   {
@@ -116,11 +121,6 @@ const TAGS: readonly Tag[] = [
     paths: ['/v2/audit-log'],
   },
   { name: 'Keys', description: 'API keys and their scopes.', paths: ['/v2/api-key'] },
-  {
-    name: 'Sign-in',
-    description: 'Sign-in of people at an OpenID Connect issuer, for the console.',
-    paths: ['/v2/sign-in'],
-  },
   {
     name: 'Service',
     description:

@@ -53,6 +53,8 @@ const NAMING: Readonly<Partial<Record<string, readonly Kind[]>>> = {
   env_id: ['environment'],
   environment_id: ['environment'],
   api_key_id: ['api_key'],
+  member_id: ['member'],
+  member_group_id: ['member_group'],
 }
 
 /** Kind that the `key` in the body, or a list of strings there, refers to, by operation. */

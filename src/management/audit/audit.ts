@@ -160,10 +160,11 @@ export function addServiceEntry(
   })
 }
 
-/** Members of a body that must never be shown again, by operation. */
+/** Members of a body that must never be shown again, by operation. E-mail addresses are personal data. */
 const SECRETS: Readonly<Partial<Record<string, string>>> = {
   createProxyConfig: 'secret',
   updateProxyConfig: 'secret',
+  createMember: 'email',
 }
 /** Text that replaces such a secret in the stored input. */
 const NOT_TOLD = '***'
@@ -175,6 +176,14 @@ function withoutSecret(operation: string, body: unknown): unknown {
   return isThere ? { ...body, [member]: NOT_TOLD } : body
 }
 
+/**
+ * Parameters without the e-mail address by which a path can name a member. The entry names the member by id.
+ */
+function withoutAddress(params: Attributes): Attributes {
+  const { member_id: member } = params
+  return typeof member === 'string' && idFrom(member) === null ? { ...params, member_id: NOT_TOLD } : params
+}
+
 /** The input of a call that is kept in the entry. `fullInput` also keeps a body that is too long. */
 function keptInput(
   { operation, input }: AuditedCall,
@@ -182,7 +191,7 @@ function keptInput(
 ): Pick<AuditRecord, 'input' | 'isInputCut'> & { readonly fullInput: Attributes } {
   const { params = {}, query = {}, body: sent } = partsOf(input)
   const { proj_id: _project, env_id: _environment, ...others } = params
-  const named = log === 'environment' ? others : params
+  const named = withoutAddress(log === 'environment' ? others : params)
   const bare: Attributes = { ...named, ...(Object.keys(query).length > 0 && { query }) }
   const body = withoutSecret(operation, sent)
   if (body === undefined) return { input: bare, isInputCut: false, fullInput: bare }

@@ -40,6 +40,21 @@ const PLAIN_KINDS = Object.keys(PLAIN) as readonly (keyof typeof PLAIN)[]
 const WRITTEN_KINDS = ['project', 'environment', 'api-key'] as const
 
 /**
+ * Operations whose entries name the members and member groups that they write or delete. Other operations can
+ * change the grants of thousands of members.
+ */
+const ABOUT_MEMBERS: ReadonlySet<string> = new Set([
+  'createMember',
+  'updateMember',
+  'deleteMember',
+  'deleteMemberPermissions',
+  'createMemberGroup',
+  'replaceMemberGroup',
+  'deleteMemberGroup',
+  'finishSignIn',
+])
+
+/**
  * The entities that `input` names, without duplicates. O(records that the draft has read + names in `input`).
  * Pauses every few hundred of them.
  */
@@ -63,7 +78,19 @@ export function* auditedThings(records: Draft, operation: string, input: Members
           : { kind: after.kind, key: after.key }
       things.set(after.id, { ...thing, id: after.id })
     }
+  if (ABOUT_MEMBERS.has(operation)) for (const thing of membersIn(records)) things.set(thing.id, thing)
   return [...things.values()]
+}
+
+function* membersIn(records: Draft): Iterable<AuditedThing> {
+  for (const [before, after] of records.written('member')) {
+    const member = after ?? before
+    if (member !== null) yield { kind: 'member', key: member.name, id: member.id }
+  }
+  for (const [before, after] of records.written('member-group')) {
+    const group = after ?? before
+    if (group !== null) yield { kind: 'member_group', key: group.group, id: group.id }
+  }
 }
 
 /** All strings in a call that can name an entity, by their text and by the id that the text represents. */

@@ -7,7 +7,8 @@
 import { hash } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
 import { jsonText } from '#model/text/json-text.ts'
-import type { ReadContext, WriteContext, ExpectedTags } from '#management/drafts/context.ts'
+import type { ExpectedTags } from '#management/drafts/context.ts'
+import type { Draft } from '#management/drafts/draft.ts'
 import { isResumable, type Resumable } from '#scheduling/resumable.ts'
 import { tagMismatch, matchesAny } from './tag-match.ts'
 
@@ -26,10 +27,15 @@ export function tagOf(json: string | Uint8Array): string {
   return `"${hash('sha256', json, 'base64url').slice(0, TAG_LENGTH)}"`
 }
 
-interface Conditional<Answer> {
+/** The part of a context that conditions read. Contexts of environments and of the organization have it. */
+interface DraftContext {
+  readonly records: Draft
+}
+
+interface Conditional<Context extends DraftContext, Answer> {
   readonly tags: ExpectedTags
-  readonly read: (context: ReadContext) => unknown
-  readonly write: (context: WriteContext) => Answer | Resumable<Answer>
+  readonly read: (context: NoInfer<Context>) => unknown
+  readonly write: (context: Context) => Answer | Resumable<Answer>
 }
 
 /**
@@ -37,8 +43,12 @@ interface Conditional<Answer> {
  * `PRECONDITION_FAILED`. If the entity does not exist, errors of `write` take precedence; a `write` that
  * would create it is also rejected.
  */
-export function conditional<Answer>({ tags, read, write }: Conditional<Answer>) {
-  return function* (context: WriteContext): Resumable<Answer> {
+export function conditional<Context extends DraftContext, Answer>({
+  tags,
+  read,
+  write,
+}: Conditional<Context, Answer>) {
+  return function* (context: Context): Resumable<Answer> {
     const present = yield* tagNow(context, read)
     if (present !== null && !matchesAny(present, tags)) throw tagMismatch(tags, present)
     const given = write(context)
@@ -49,7 +59,10 @@ export function conditional<Answer>({ tags, read, write }: Conditional<Answer>) 
 }
 
 /** The tag of the entity in the draft; null if it does not exist. */
-function* tagNow(context: WriteContext, read: Conditional<unknown>['read']): Resumable<string | null> {
+function* tagNow<Context extends DraftContext>(
+  context: Context,
+  read: (context: Context) => unknown,
+): Resumable<string | null> {
   try {
     return tagOf(jsonText(yield* context.records.resting(() => read(context))))
   } catch (error) {

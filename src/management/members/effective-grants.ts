@@ -5,15 +5,8 @@
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import type { MemberGroupRecord, MemberRecord, SessionRecord } from '#entities/organization-records.ts'
 import type { AccessGrant } from '#model/principal.ts'
+import type { OwnerSettings } from '#management/scopes/member-settings.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-
-/** Members of the organization that the settings make owners. */
-export interface OwnerSettings {
-  /** Subjects at the issuer (`OIDC_OWNERS`). */
-  readonly owners: ReadonlySet<string>
-  /** Groups at the issuer (`OIDC_OWNER_GROUPS`). */
-  readonly ownerGroups: ReadonlySet<string>
-}
 
 /** A grant with its origin. */
 export interface EffectiveGrant {

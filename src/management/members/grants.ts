@@ -1,8 +1,6 @@
 /** Own grants of a member: at most one on each object (administration.md M2). */
 import type { AccessGrant } from '#model/principal.ts'
-
-/** An object on which a level is granted: the organization, a project or an environment. */
-export type GrantPlace = Pick<AccessGrant, 'projectId' | 'environmentId'>
+import type { GrantPlace } from '#management/scopes/named-objects.ts'
 
 export function isSamePlace(left: GrantPlace, right: GrantPlace): boolean {
   return left.projectId === right.projectId && left.environmentId === right.environmentId

@@ -19,7 +19,8 @@ import {
 import type { MemberGroupRecord, MemberRecord, SessionRecord } from '#entities/organization-records.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
-import { effectiveGrants, memberGroupNamed, type OwnerSettings } from './effective-grants.ts'
+import type { OwnerSettings } from '#management/scopes/member-settings.ts'
+import { effectiveGrants, memberGroupNamed } from './effective-grants.ts'
 import { mergedGrants } from './grants.ts'
 import { type Identity, isSameEmail } from './identity.ts'
 import { expiredSessions, isExpired, type SessionTimes } from './session-ends.ts'
@@ -145,7 +146,7 @@ function invitedBy({ records, secrets, now }: OrganizationWriteContext, code: st
   return null
 }
 
-function newMember({ newId, now }: OrganizationWriteContext): MemberRecord {
+export function newMember({ newId, now }: OrganizationWriteContext): MemberRecord {
   return {
     kind: 'member',
     id: newId(),

@@ -39,13 +39,15 @@ import {
   requireProject,
   requireCapacity,
 } from '#management/scopes/organization-context.ts'
+import { objectTypeOf, requireNames } from '#management/scopes/named-objects.ts'
 
 /** Lists keys without their secrets. */
 export function* listApiKeys(
   context: OrganizationReadContext,
   input: { readonly query: ApiKeysQuery },
 ): Resumable<Page<ApiKey>> {
-  const { object_type, proj_id, search } = input.query
+  const { object_type, proj_id, created_by_member, search } = input.query
+  const memberId = created_by_member === undefined ? undefined : idFrom(created_by_member)
   const projectId = proj_id === undefined ? null : requireProject(context, proj_id).id
   return yield* pageOfLists(context.records, {
     kind: 'api-key',
@@ -54,6 +56,7 @@ export function* listApiKeys(
     matches: key =>
       isManagedBy(context, key) &&
       (object_type === undefined || objectTypeOf(key) === object_type) &&
+      (memberId === undefined || (memberId !== null && key.createdBy?.member?.id === memberId)) &&
       (projectId === null || projectOf(context, key) === projectId) &&
       (search === undefined || matchesSearch(search, [key.name, key.id])),
     present: key => presentApiKey(context, key, null),
@@ -233,7 +236,8 @@ export function addApiKey(
   return { key, secret }
 }
 
-function makerOf({ records, principal: { keyId } }: OrganizationReadContext): KeyMaker {
+function makerOf({ records, principal: { keyId, session } }: OrganizationReadContext): KeyMaker {
+  if (session) return { keyId: null, name: null, member: { id: session.memberId, name: session.name } }
   const key = keyId === null ? null : records.get('api-key', rowKeys.apiKey(keyId))
   return { keyId, name: key?.name ?? null }
 }
@@ -262,21 +266,7 @@ function openedBy(
   if (objectType !== 'env' && context.principal.kind !== 'organization') {
     throw new AuthzError('FORBIDDEN', 'an API key of a project can create only API keys of its environments')
   }
-  const { id } = requireOrganization(context.records)
-  if (body.organization_id && idFrom(body.organization_id) !== id) {
-    throw new AuthzError('NOT_FOUND', `there is no organization ${JSON.stringify(body.organization_id)}`)
-  }
-  const needed: readonly string[] = {
-    org: [],
-    project: ['project_id'],
-    env: ['project_id', 'environment_id'],
-  }[objectType]
-  for (const name of ['project_id', 'environment_id'] as const) {
-    const isNeeded = needed.includes(name)
-    if (Boolean(body[name]) === isNeeded) continue
-    const message = `${name}: ${isNeeded ? 'required' : 'not allowed'} for a key with object_type ${objectType}`
-    throw new AuthzError('INVALID_INPUT', message)
-  }
+  requireNames(context, body, objectType, 'key')
   if (objectType === 'org') return { environmentId: null, projectId: null }
   const project = requireProject(context, body.project_id!)
   if (objectType === 'project') return { environmentId: null, projectId: project.id }
@@ -324,9 +314,8 @@ function projectOf(context: OrganizationReadContext, key: ApiKeyRecord): string 
   return context.records.byId('environment', key.environmentId)?.projectId ?? null
 }
 
-function objectTypeOf(key: ApiKeyRecord): ApiKeyObjectType {
-  if (key.environmentId !== null) return 'env'
-  return key.projectId === null ? 'org' : 'project'
+function presentMaker({ keyId, name, member }: KeyMaker) {
+  return { api_key_id: keyId, name, ...(member && { member }) }
 }
 
 function presentApiKey(context: OrganizationReadContext, key: ApiKeyRecord, secret: string | null): ApiKey {
@@ -346,7 +335,7 @@ function presentApiKey(context: OrganizationReadContext, key: ApiKeyRecord, secr
     ...(former &&
       former.validUntil > context.now && { former_secret_valid_until: presentInstant(former.validUntil) }),
     created_at: presentInstant(key.createdAt),
-    ...(createdBy && { created_by: { api_key_id: createdBy.keyId, name: createdBy.name } }),
+    ...(createdBy && { created_by: presentMaker(createdBy) }),
     // The recorded time is rounded down to ten minutes and can precede the creation of the key.
     last_used_at: lastUsedAt === 0 ? null : presentInstant(Math.max(lastUsedAt, key.createdAt)),
   }

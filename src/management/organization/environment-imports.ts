@@ -5,12 +5,12 @@
  *     add, hidden, not open ─► fill its store ─► open it: its index is loaded
  *         ─► copy the audit log ─► exchange ─► drop the old environment
  *
- * The exchange is one commit of the organization: the new environment takes over key, name and API keys of
- * the old one, which is removed. Until then, the old environment makes decisions and accepts changes. If the
- * import fails or the process crashes, the old environment stays unchanged, and the hidden one is removed
- * (`Organization.bootstrap`). Directly before the exchange, changes are rejected for a moment, so that no
- * acknowledged change is lost. This applies only to this node; with several nodes, clients must not write
- * during an import (`docs/redis.md`). The new environment has a different id.
+ * The exchange is one commit of the organization: the new environment takes over key, name, API keys and
+ * grants of the old one, which is removed. Until then, the old environment makes decisions and accepts
+ * changes. If the import fails or the process crashes, the old environment stays unchanged, and the hidden
+ * one is removed (`Organization.bootstrap`). Directly before the exchange, changes are rejected for a moment,
+ * so that no acknowledged change is lost. This applies only to this node; with several nodes, clients must
+ * not write during an import (`docs/redis.md`). The new environment has a different id.
  */
 import type { AuditCaller, AuditedCall } from '#management/audit/audit.ts'
 import type { Answered } from '#management/drafts/commit-draft.ts'
@@ -26,6 +26,8 @@ import type { ImportResult } from '#entities/environment-content.ts'
 import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import { environmentClosed, replacementClosed } from '#replica/closed-environment.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { moveGrantsOn } from '#management/members/grant-removal.ts'
+import type { Resumable } from '#scheduling/resumable.ts'
 import { removeEnvironment } from './environments.ts'
 import type { ManagedEnvironment, OpenEnvironments } from './environment-opening.ts'
 import type { OrganizationWriteContext } from '#management/scopes/organization-context.ts'
@@ -146,7 +148,7 @@ export class EnvironmentImports {
     try {
       if (!parts.replaces && service) await requireEmpty(service)
       await parts.auditTransfer?.run()
-      const exchange = (context: OrganizationWriteContext) => {
+      const exchange = function* (context: OrganizationWriteContext): Resumable<void> {
         const { records } = context
         const [hidden, replaced] = [parts.id, parts.replaced].map(id => records.byId('environment', id))
         if (!hidden || !replaced) throw gone()
@@ -157,6 +159,7 @@ export class EnvironmentImports {
         records.delete(hidden)
         removeEnvironment(context, replaced)
         records.put(withoutTraces(hidden, replaced))
+        yield* moveGrantsOn(context, { from: replaced.id, to: hidden.id })
       }
       const { revision } = await this.#organization.commit(principal, exchange, parts.call)
       return revision

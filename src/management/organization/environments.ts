@@ -19,6 +19,7 @@ import type {
 } from '#model/wire/organization/environment.ts'
 import type { ProjectPath } from '#model/wire/organization/project.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { removeGrantsOn } from '#management/members/grant-removal.ts'
 import { removeApiKeys } from './api-key-removal.ts'
 import { addApiKey } from './api-keys.ts'
 import {
@@ -122,11 +123,14 @@ export function updateEnvironment(
   return presentEnvironment(context, updated)
 }
 
-export function deleteEnvironment(
+/** Removes an environment with its keys and the grants of members on it. */
+export function* deleteEnvironment(
   context: OrganizationWriteContext,
   input: { readonly params: EnvironmentPath },
-): void {
-  removeEnvironment(context, environmentAt(context, input.params))
+): Resumable<void> {
+  const environment = environmentAt(context, input.params)
+  removeEnvironment(context, environment)
+  yield* removeGrantsOn(context, environment.id)
 }
 
 /**
@@ -137,7 +141,10 @@ export function isAbandonedCopy({ now }: OrganizationReadContext, environment: E
   return environment.isBeingCopied && environment.createdAt + COPY_MS_MAX < now
 }
 
-/** Removes an environment and its keys, and adds a record that its data must be deleted. */
+/**
+ * Removes an environment and its keys, and adds a record that its data must be deleted. Grants of members
+ * stay (`removeGrantsOn`).
+ */
 export function removeEnvironment(context: OrganizationWriteContext, environment: EnvironmentRecord): void {
   const { records } = context
   records.delete(environment)

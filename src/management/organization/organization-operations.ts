@@ -24,11 +24,22 @@ import type {
   OrganizationWriteContext,
 } from '#management/scopes/organization-context.ts'
 import {
-  getActiveOrganization,
-  getOrganization,
+  createMemberGroup,
+  deleteMemberGroup,
+  getMemberGroup,
+  listMemberGroups,
+  replaceMemberGroup,
+} from '#management/members/member-groups.ts'
+import {
+  createMember,
+  deleteMember,
+  deleteMemberPermissions,
+  getMember,
+  getOwnMember,
   listMembers,
-  listOrganizations,
-} from './organization-read.ts'
+  updateMember,
+} from '#management/members/members.ts'
+import { getActiveOrganization, getOrganization, listOrganizations } from './organization-read.ts'
 import { createProject, deleteProject, getProject, listProjects, updateProject } from './projects.ts'
 
 export const organizationReads = {
@@ -36,10 +47,14 @@ export const organizationReads = {
   getApiKey,
   getEnvironment,
   getEnvironmentApiKey,
+  getMember,
+  getMemberGroup,
   getOrganization,
+  getOwnMember,
   getProject,
   listApiKeys,
   listEnvironments,
+  listMemberGroups,
   listMembers,
   listOrganizationAuditEntries: listAuditEntries,
   listOrganizations,
@@ -49,15 +64,25 @@ export const organizationReads = {
 export const organizationWrites = {
   createApiKey,
   createEnvironment,
+  createMember,
+  createMemberGroup,
   createProject,
   deleteApiKey,
   deleteEnvironment,
+  deleteMember,
+  deleteMemberGroup,
+  deleteMemberPermissions,
   deleteProject,
+  replaceMemberGroup,
   rotateApiKey,
   updateApiKey,
   updateEnvironment,
+  updateMember,
   updateProject,
 }
+
+/** Operations that read an entity that can be changed with `If-Match`. */
+export type OrganizationThing = 'getMemberGroup'
 
 export type OrganizationOperations = typeof organizationReads & typeof organizationWrites
 

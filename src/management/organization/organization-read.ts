@@ -13,10 +13,11 @@ import type {
   OrganizationsQuery,
 } from '#model/wire/organization/organization.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { type OrganizationReadContext, requireOrganization } from '#management/scopes/organization-context.ts'
-
-/** Key of the organization. It cannot be configured. */
-const ORGANIZATION_KEY = 'default'
+import {
+  ORGANIZATION_NAMES,
+  type OrganizationReadContext,
+  requireOrganization,
+} from '#management/scopes/organization-context.ts'
 
 /** Lists the only organization, as a bare array in every case. */
 export function listOrganizations(
@@ -42,11 +43,6 @@ export function getActiveOrganization(context: OrganizationReadContext, _input: 
   return presentOrganization(context)
 }
 
-/** Returns no members, because the service has no member accounts. */
-export function listMembers(_context: OrganizationReadContext, _input: object): never[] {
-  return []
-}
-
 function presentOrganization({ records }: OrganizationReadContext): Organization {
   const { id } = requireOrganization(records)
   // The creation time of the organization is not stored. Its first project was created with it.
@@ -54,9 +50,9 @@ function presentOrganization({ records }: OrganizationReadContext): Organization
   const begun = project?.createdAt ?? 0
   return {
     id,
-    key: ORGANIZATION_KEY,
+    key: ORGANIZATION_NAMES.key,
     ...presentTimes({ createdAt: begun, updatedAt: begun }),
-    name: 'Default',
+    name: ORGANIZATION_NAMES.name,
     is_enterprise: false,
     usage_limits: null,
     settings: null,

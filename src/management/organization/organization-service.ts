@@ -2,6 +2,7 @@
  * Runs the operations of the organization. A response is sent when the changes are in force in this process.
  */
 import { SOMEBODY, type WaitingClient } from '#model/caller.ts'
+import { conditional, type Precondition } from '#management/conditional/conditional-change.ts'
 import { audited, type AuditCaller, type AuditedCall } from '#management/audit/audit.ts'
 import type { Answered } from '#management/drafts/commit-draft.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
@@ -14,6 +15,7 @@ import type { Instant } from '#entities/instant.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Closure } from '#replica/closed-environment.ts'
 import type { KeySecrets } from '#management/scopes/key-secrets.ts'
+import type { MemberSettings } from '#management/scopes/member-settings.ts'
 import type {
   OrganizationReadContext,
   OrganizationWriteContext,
@@ -22,10 +24,14 @@ import {
   type OrganizationOperations,
   type OrganizationRead,
   organizationReads,
+  type OrganizationThing,
   type OrganizationWrite,
   organizationWrites,
 } from './organization-operations.ts'
 import type { OrganizationState } from './organization.ts'
+
+/** Precondition of a change. Its parameters are those of the operation that reads the entity. */
+export type OrganizationCondition = Precondition<OrganizationThing>
 
 export interface OrganizationServiceOptions {
   readonly organization: OrganizationState
@@ -35,6 +41,8 @@ export interface OrganizationServiceOptions {
   readonly closureOf: (environmentId: string) => Closure | null
   readonly recordsOf: (environmentId: string) => RecordReader
   readonly lastUseOf: (keyId: string) => Instant | null
+  /** Null if members cannot sign in. */
+  readonly members: MemberSettings | null
   /** Its share of the thread; absent: it does not share the thread. */
   readonly timeShare?: TimeShare
   /** Resolves when every thread of this process uses the keys and environments of that revision. */
@@ -51,7 +59,8 @@ export class OrganizationService {
   }
 
   /**
-   * Runs an operation by its name; the route has validated the input. Throws the operation's `AuthzError`s.
+   * Runs an operation by its name; the route has validated the input. Throws the operation's `AuthzError`s,
+   * and `PRECONDITION_FAILED` if the condition is not met.
    */
   async execute(
     name: keyof OrganizationOperations,
@@ -59,12 +68,17 @@ export class OrganizationService {
     input: unknown,
     caller: AuditCaller | null = null,
     waiting: WaitingClient = SOMEBODY,
+    condition: OrganizationCondition | null = null,
   ): Promise<Answered<unknown>> {
     const read = (organizationReads as unknown as Record<string, OrganizationRead>)[name]
     if (read) return this.read(principal, context => read(context, input), waiting)
     const write = (organizationWrites as unknown as Record<string, OrganizationWrite>)[name]!
     const call = caller && { ...caller, operation: name, input }
-    return this.commit(principal, context => write(context, input), call, waiting)
+    const run = (context: OrganizationWriteContext): unknown => write(context, input)
+    if (condition === null) return this.commit(principal, run, call, waiting)
+    const reading = organizationReads[condition.thing] as OrganizationRead
+    const command = conditional({ ...condition, read: context => reading(context, input), write: run })
+    return this.commit(principal, command, call, waiting)
   }
 
   /**
@@ -124,9 +138,9 @@ export class OrganizationService {
   }
 
   #context(principal: Principal) {
-    const { runtime, secrets, keyOverlapSeconds, closureOf, recordsOf, lastUseOf } = this.#options
+    const { runtime, secrets, keyOverlapSeconds, closureOf, recordsOf, lastUseOf, members } = this.#options
     const { newId } = runtime
-    const lookups = { closureOf, recordsOf, lastUseOf }
+    const lookups = { closureOf, recordsOf, lastUseOf, members }
     return { principal, now: runtime.now(), newId, secrets, keyOverlapSeconds, ...lookups }
   }
 }

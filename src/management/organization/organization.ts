@@ -168,6 +168,13 @@ export class OrganizationState {
     })
   }
 
+  /** Ends all sessions. */
+  async endSessions(): Promise<void> {
+    await this.commits.run(records =>
+      records.visit('session', lists.all('session'), session => records.delete(session)),
+    )
+  }
+
   /** Records when keys were last used. A later recorded use stays, and removed keys are ignored. */
   async noteUses(uses: ReadonlyMap<string, Instant>): Promise<void> {
     await this.commits.run(records => {
@@ -367,6 +374,7 @@ export class OrganizationState {
       closureOf: () => null,
       recordsOf: environmentNotOpen,
       lastUseOf: () => null,
+      members: null,
     }
   }
 }

@@ -15,6 +15,7 @@ import type {
   ProjectUpdate,
 } from '#model/wire/organization/project.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
+import { removeGrantsOn } from '#management/members/grant-removal.ts'
 import { removeApiKeys } from './api-key-removal.ts'
 import { addEnvironment, removeEnvironment } from './environments.ts'
 import {
@@ -105,13 +106,14 @@ export function updateProject(
 }
 
 /**
- * Removes a project with its environments and all their keys. No concurrent addition is missed: a command
- * that adds an environment or a key also writes the row of the project.
+ * Removes a project with its environments, all their keys and the grants of members on them. No concurrent
+ * addition is missed: a command that adds an environment, a key or a grant also writes the row of the project
+ * or of the environment.
  */
-export function deleteProject(
+export function* deleteProject(
   context: OrganizationWriteContext,
   input: { readonly params: ProjectPath },
-): void {
+): Resumable<void> {
   const { records } = context
   const project = requireProject(context, input.params.proj_id)
   const environments = [...records.list('environment', lists.all('environment'))]
@@ -120,6 +122,7 @@ export function deleteProject(
   }
   removeApiKeys(context, key => key.projectId === project.id)
   records.delete(project)
+  yield* removeGrantsOn(context, project.id)
 }
 
 export function presentProject(context: OrganizationReadContext, project: ProjectRecord): Project {

@@ -12,6 +12,7 @@ import type { EnvironmentRecord, OrganizationRecord, ProjectRecord } from '#enti
 import type { Closure } from '#replica/closed-environment.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import type { KeySecrets } from './key-secrets.ts'
+import type { MemberSettings } from './member-settings.ts'
 
 export interface OrganizationContext {
   readonly principal: Principal
@@ -31,6 +32,8 @@ export interface OrganizationContext {
   recordsOf(environmentId: string): RecordReader
   /** Last use of the key that its row may not have yet; null if none. */
   lastUseOf(keyId: string): Instant | null
+  /** Null if members cannot sign in, because no issuer is configured. */
+  readonly members: MemberSettings | null
 }
 
 export interface OrganizationReadContext extends OrganizationContext {
@@ -45,6 +48,9 @@ export interface OrganizationWriteContext extends OrganizationContext {
 export function environmentNotOpen(): never {
   throw new AuthzError('NOT_READY', 'this environment is not open yet; try again shortly')
 }
+
+/** Key and name of the organization. They cannot be configured. */
+export const ORGANIZATION_NAMES = { key: 'default', name: 'Default' } as const
 
 /** The organization. Throws `NOT_READY` before the first start has created it. */
 export function requireOrganization(records: RecordReader): OrganizationRecord {

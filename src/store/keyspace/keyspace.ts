@@ -35,6 +35,7 @@
 import { hash } from 'node:crypto'
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import type { RuleSide } from '#model/change.ts'
+import type { AccessGrant } from '#model/principal.ts'
 import type { RecordKind, StoredRecord } from '#entities/records.ts'
 import type { ListEntry, ListName, ListRule } from '#store/view.ts'
 import {
@@ -210,6 +211,9 @@ export const lists = {
   invitedMembers: (): ListName => joinIds(44, []),
   /** The member whose invitation has a code with this hash. */
   membersOfInvitation: (codeHash: string): ListName => joinIds(45, [idOfText(codeHash)]),
+  /** Members and member groups with a grant on this project or environment, or on a part of it. */
+  membersGrantedOn: (placeId: string): ListName => joinIds(48, [placeId]),
+  memberGroupsGrantedOn: (placeId: string): ListName => joinIds(49, [placeId]),
   /** The group of members with this name at the issuer. */
   memberGroupsNamed: (group: string): ListName => joinIds(47, [idOfText(group)]),
   /** Sessions that began in a session of the issuer with this `sid`. */
@@ -272,10 +276,13 @@ function partsOf(record: StoredRecord): ListEntry[] {
         ...(issuer === null || subject === null ? [] : [lists.membersOfIdentity(issuer, subject)]),
         ...(email === null ? [] : [lists.membersOfEmail(email)]),
         ...(invitation ? [lists.invitedMembers(), lists.membersOfInvitation(invitation.codeHash)] : []),
+        ...placesOf(record.grants).map(lists.membersGrantedOn),
       ].map(counted)
     }
-    case 'member-group':
-      return [counted(lists.memberGroupsNamed(record.group))]
+    case 'member-group': {
+      const places = placesOf(record.grants).map(lists.memberGroupsGrantedOn)
+      return [lists.memberGroupsNamed(record.group), ...places].map(counted)
+    }
     case 'session': {
       const { memberId, issuerSessionId } = record
       return [
@@ -286,6 +293,12 @@ function partsOf(record: StoredRecord): ListEntry[] {
     default:
       return []
   }
+}
+
+/** Ids of the projects and environments of grants, each once. */
+function placesOf(grants: readonly AccessGrant[]): string[] {
+  const ids = grants.flatMap(({ projectId, environmentId }) => [projectId, environmentId])
+  return [...new Set(ids)].filter(id => id !== null)
 }
 
 /** An id that stands for a text in the name of a list: the first 128 bits of a hash. */

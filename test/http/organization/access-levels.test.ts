@@ -48,7 +48,8 @@ const NAMES: Readonly<Record<AccessLevel, string>> = {
     createSetRules deleteSetRules createProxyConfig updateProxyConfig deleteProxyConfig`,
   admin: `importContent createApiKey updateApiKey deleteApiKey rotateApiKey getEnvironmentApiKey createProject
     updateProject deleteProject createEnvironment updateEnvironment deleteEnvironment copyEnvironment
-    copyEnvironmentAsync backUp`,
+    copyEnvironmentAsync backUp createMember updateMember deleteMember deleteMemberPermissions createMemberGroup
+    replaceMemberGroup deleteMemberGroup`,
 }
 const TABLE = new Map(ACCESS_LEVELS.flatMap(level => NAMES[level].split(/\s+/).map(name => [name, level])))
 

@@ -8,6 +8,7 @@ import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 import { content, importInto } from '../../support/content.ts'
 import { exampleCalls } from '../../support/calls/example-calls.ts'
+import { exampleMembers, SIGN_IN } from '../../support/calls/member-calls.ts'
 import { startedNodes } from '../../support/nodes.ts'
 import { sharedRedis } from '../../support/processes/redis-server.ts'
 import { routes } from '#testing/requests/routes.ts'
@@ -44,15 +45,15 @@ async function keyId(verdict: Client, project = 'default', environment = 'defaul
 
 test('each operation that changes data creates one entry with its key, request id and revision', async () => {
   // Backups need a store on disk.
-  const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
+  const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}`, ...SIGN_IN })
   const created = await verdict.createKey()
+  const members = await exampleMembers(verdict)
   await verdict.user('alice')
   const ours = await keyId(verdict)
   const audited = new Set<string>()
   const nameless: string[] = []
-  for (const [index, call] of exampleCalls(created.id).entries()) {
-    const about =
-      call.path.startsWith('/v2/projects') || call.path.startsWith('/v2/api-key') ? ORGANIZATION_LOG : LOG
+  for (const [index, call] of exampleCalls(created.id, members).entries()) {
+    const about = /^\/v2\/(projects|api-key|member)/.test(call.path) ? ORGANIZATION_LOG : LOG
     const [before] = await entries(verdict, '', about)
     const headers = { 'x-request-id': `call-${index}`, 'x-actor': `actor-${index}`, ...call.headers }
     const key = call.key ?? API_KEY

@@ -1,9 +1,10 @@
 /** People who sign in, and the rows of an organization that they change. */
+import { randomUUID } from 'node:crypto'
 import type { MemberGroupRecord, MemberRecord, SessionRecord } from '#entities/organization-records.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
 import type { Identity } from '#management/members/identity.ts'
 import { type SignIn, signInMember } from '#management/members/sign-in.ts'
-import type { AccessGrant, AccessLevel } from '#model/principal.ts'
+import type { AccessGrant } from '#model/principal.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { organizationService } from '../../support/running-organization.ts'
 
@@ -22,8 +23,16 @@ export const ann: Identity = {
 }
 
 /** A grant on the organization. */
-export function onOrganization(accessLevel: AccessLevel): AccessGrant {
-  return { projectId: null, environmentId: null, accessLevel, delegation: null }
+export function onOrganization(accessLevel: AccessGrant['accessLevel']): AccessGrant {
+  return granted(accessLevel, null, null)
+}
+
+export function granted(
+  accessLevel: AccessGrant['accessLevel'],
+  projectId: string | null,
+  environmentId: string | null = null,
+): AccessGrant {
+  return { projectId, environmentId, accessLevel, delegation: null }
 }
 
 export const member: MemberRecord = {
@@ -57,10 +66,36 @@ export const memberGroup: MemberGroupRecord = {
 export const SESSION_IDLE_MS = 1_800_000
 export const SESSION_MAX_MS = 43_200_000
 
+export function sessionOf(memberId: string, others: Partial<SessionRecord> = {}): SessionRecord {
+  return {
+    kind: 'session',
+    id: randomUUID(),
+    memberId,
+    secretHash: randomUUID(),
+    signedInAt: 1_800_000_000_000,
+    lastUsedAt: 1_800_000_000_000,
+    expiresAt: 1_800_000_000_000 + SESSION_MAX_MS,
+    groups: [],
+    areGroupsCut: false,
+    issuerSessionId: null,
+    userAgent: null,
+    endSessionUrl: null,
+    ...others,
+  }
+}
+
 /** An organization whose clock stands still until a test moves it. */
-export async function organizationOfPeople(url?: string) {
+export async function organizationOfPeople(url?: string, onEnd?: (close: () => Promise<void>) => void) {
   const clock = { now: 1_800_000_000_000 }
-  const opened = await organizationService(url, { runtime: { now: () => clock.now } })
+  const opened = await organizationService(url, {
+    ...(onEnd && { onEnd }),
+    runtime: { now: () => clock.now },
+    members: {
+      issuer: ISSUER,
+      publicUrl: 'https://verdict.example.com',
+      owners: { owners: new Set(['root']), ownerGroups: new Set() },
+    },
+  })
   const { organization, service, principal } = opened
   const rows = (): RecordReader => new RecordReader(organization.store.view)
   return {
@@ -68,6 +103,7 @@ export async function organizationOfPeople(url?: string) {
     clock,
     put: (...records: readonly (MemberRecord | MemberGroupRecord | SessionRecord)[]) =>
       organization.commits.run(draft => records.forEach(record => draft.put(record))),
+    groups: () => [...rows().list('member-group', lists.all('member-group'))],
     members: () => [...rows().list('member', lists.all('member'))],
     sessions: () => [...rows().list('session', lists.all('session'))],
     async signIn(identity: Partial<Identity> = {}, others: Partial<SignIn> = {}) {

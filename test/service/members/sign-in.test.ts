@@ -1,7 +1,7 @@
 /** Sign-in of people whom the issuer has authenticated, and the end of their sessions. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { MemberRecord, SessionRecord } from '#entities/organization-records.ts'
+import type { MemberRecord } from '#entities/organization-records.ts'
 import {
   endSession,
   endSessionsOfIssuerSession,
@@ -25,6 +25,7 @@ import {
   memberGroup,
   onOrganization,
   organizationOfPeople,
+  sessionOf,
   SESSION_IDLE_MS,
   SESSION_MAX_MS,
 } from './people.ts'
@@ -182,22 +183,6 @@ describe('an invitation', () => {
 })
 
 describe('sessions', () => {
-  const sessionOf = (memberId: string, others: Partial<SessionRecord> = {}): SessionRecord => ({
-    kind: 'session',
-    id: randomUUID(),
-    memberId,
-    secretHash: randomUUID(),
-    signedInAt: 1_800_000_000_000,
-    lastUsedAt: 1_800_000_000_000,
-    expiresAt: 1_800_000_000_000 + SESSION_MAX_MS,
-    groups: [],
-    areGroupsCut: false,
-    issuerSessionId: null,
-    userAgent: null,
-    endSessionUrl: null,
-    ...others,
-  })
-
   test('end with the next sign-in of the same browser, including those of another member', async () => {
     const { put, sessions, signIn } = await organizationOfPeople()
     const other = { ...member, id: randomUUID(), subject: 'bob' }
@@ -244,7 +229,7 @@ describe('sessions', () => {
     expect([members().length, sessions().length]).toEqual([MEMBERS_MAX, 1])
   })
 
-  test('of one person begin concurrently, and the person becomes one member', async () => {
+  test('begin concurrently for one person, who becomes one member', async () => {
     const { signIn, members, sessions } = await organizationOfPeople(`lmdb:${storeDirectory()}`)
     const asOwner = () => signIn({}, { owners: owners('ann') })
     const results = await Promise.all([asOwner(), asOwner(), asOwner()])

@@ -1,6 +1,7 @@
 /** At least one call of every operation, in an order in which each succeeds. */
 import { ENDPOINTS, EVALUATIONS, GOOD } from './access-requests.ts'
 import { MANAGEMENT_CALLS } from './management-calls.ts'
+import { type ExampleMembers, memberCalls } from './member-calls.ts'
 import { organizationCalls } from './organization-calls.ts'
 import { ADMIN_KEY, question } from '#testing/processes/running-service.ts'
 import { routes } from '#testing/requests/routes.ts'
@@ -67,13 +68,15 @@ const OTHER_CALLS: readonly Call[] = [
   call('listOrganizations', 'GET', '/v2/orgs?page=1'),
   call('getOrganization', 'GET', '/v2/orgs/default'),
   call('getActiveOrganization', 'GET', '/v2/orgs/active/org'),
-  call('listMembers', 'GET', '/v2/members?search=ann'),
   call('listUsersEverywhere', 'GET', '/v1/users'),
   call('listTenantsEverywhere', 'GET', '/v1/tenants'),
 ]
 
-/** Revokes the key with the id `apiKeyId`. */
-export function exampleCalls(apiKeyId: string): Call[] {
+/**
+ * Revokes the key with the id `apiKeyId`. Calls of members succeed if members can sign in and `members`
+ * exist.
+ */
+export function exampleCalls(apiKeyId: string, members: Partial<ExampleMembers> = {}): Call[] {
   return [
     ...DECISION_CALLS,
     ...OTHER_CALLS,
@@ -81,6 +84,7 @@ export function exampleCalls(apiKeyId: string): Call[] {
     ...REFERENCE_CALLS.map(each => ({ ...each, headers: { 'if-none-match': '*' } })),
     ...MANAGEMENT_CALLS,
     ...organizationCalls(apiKeyId),
+    ...memberCalls(members),
     call('listAuditEntries', 'GET', '/v2/audit-log/default/default?order=oldest'),
     call('listOrganizationAuditEntries', 'GET', '/v2/audit-log', undefined, { key: ADMIN_KEY }),
   ]

@@ -40,6 +40,10 @@ const LINES = `
   KeyedId: id key
   ListedGroup: GROUP
   ManagementError: id title error_code message support_link additional_info
+  Member: id email email_verified name given_name family_name picture is_superuser is_onboarding
+      onboarding_step created_at last_login last_ip logins_count identities invite settings grants
+  MemberGrant: SCOPE object_type access_level organization_key project_key environment_key organization_name
+      project_name environment_name
   MappingRuleRead: url url_type http_method resource headers action priority
   Organization: key id is_enterprise usage_limits TIMES name settings
   Project: key id organization_id TIMES urn_namespace name description settings active_policy_repo_id

@@ -27,8 +27,10 @@ import type {
   ManagementRequest,
   OrganizationInput,
   OrganizationOperationName,
+  OrganizationRequest,
 } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
+import type { OrganizationThing } from '#management/organization/organization-operations.ts'
 import type { AccessLevel } from '#model/principal.ts'
 import { inexactIntegerIn } from '#model/text/json-numbers.ts'
 import { grantCondition, expectedTags } from './if-match.ts'
@@ -204,24 +206,44 @@ export function managedByOrganization(gateway: ManagementGateway) {
     Body extends TSchema | undefined = undefined,
     OptionalBody extends TSchema | undefined = undefined,
   >(
-    definition: Omit<ManagedDefinition<Name, Params, Query, Body, OptionalBody>, 'params'> & {
+    definition: Omit<ManagedDefinition<Name, Params, Query, Body, OptionalBody>, 'params' | 'thing'> & {
       readonly access: RouteAccess
       readonly params?: Params
+      /** Like `thing` of a route about an environment. */
+      readonly thing?: OrganizationThing
     } & Fits<Input<Params, Query, Body, OptionalBody>, OrganizationInput<Name>>,
-  ): Route =>
-    routeOf(
-      definition,
-      { access: definition.access, headers: [], answered: [REVISION] },
-      async ({ principal, params, query, body, names, claim, caller }) => {
+  ): Route => {
+    const { access, operation, method, thing, refusals = [] } = definition
+    const isChange = thing !== undefined && method !== 'GET'
+    return routeOf(
+      isChange ? { ...definition, refusals: [...refusals, 412] } : definition,
+      {
+        access,
+        headers: isChange ? [IF_MATCH] : [],
+        answered: thing && definition.answer ? [REVISION, ETAG, CACHE_CONTROL] : [REVISION],
+      },
+      async call => {
+        const { principal, params, query, body, names, claim, caller } = call
         assert(principal, 'a management route has a caller')
-        const { operation } = definition
+        const tags = isChange ? expectedTags(call.headers) : null
         const input = { params, query, body }
         const asked = { operation, principal, ...plainNames(names), claim, input }
-        const request = { about: 'organization', ...asked } as const
-        const reply = await gateway.execute(request, { caller, isRead: definition.method === 'GET' })
-        return replyOf(mayWrite(definition) ? warned(reply, body) : reply, null)
+        const request = {
+          about: 'organization',
+          ...asked,
+          ...(tags && { condition: { thing, tags } }),
+        } as const
+        const reply = await gateway.execute(request as OrganizationRequest, {
+          caller,
+          isRead: method === 'GET',
+        })
+        return replyOf(
+          mayWrite(definition) ? warned(reply, body) : reply,
+          thing ? { isTagged: isBare(call) } : null,
+        )
       },
     )
+  }
 }
 
 /** Factory of the routes about the organization of one gateway. */
@@ -236,7 +258,9 @@ interface RouteKind {
 }
 
 function routeOf(
-  definition: Omit<ManagedDefinition<string, unknown, unknown, unknown, unknown>, 'params'>,
+  definition: Omit<ManagedDefinition<string, unknown, unknown, unknown, unknown>, 'params' | 'thing'> & {
+    readonly thing?: string
+  },
   { access, headers, answered }: RouteKind,
   handle: (call: Call) => Promise<Reply>,
 ): Route {

@@ -1,8 +1,6 @@
-/** The organization and its members. Some clients request them before all other data. */
+/** The organization. Some clients request them before all other data. */
 import type { Route } from '#http/routing/route.ts'
 import {
-  MemberList,
-  MembersQuery,
   Organization,
   OrganizationList,
   OrganizationPath,
@@ -42,16 +40,6 @@ export function organizationRoutes(manage: ManageOrganization): Route[] {
       summary: 'Read the organization of the API key',
       access: 'any-key',
       answer: Organization,
-    }),
-    manage({
-      operation: 'listMembers',
-      level: 'read',
-      method: 'GET',
-      path: '/v2/members',
-      summary: 'List the members of the organization; always empty, because users do not sign in',
-      access: 'any-key',
-      query: MembersQuery,
-      answer: MemberList,
     }),
   ]
 }

@@ -61,10 +61,16 @@ export const ApiKeyRotation = Type.Object({
 })
 export type ApiKeyRotation = Static<typeof ApiKeyRotation>
 
-/** The key with which a key was created. */
+/** The key or the member that created a key. */
 export const ApiKeyMaker = Type.Object({
-  api_key_id: { ...nullable(Uuid), description: 'Null: the key in `ADMIN_API_KEY`.' },
+  api_key_id: { ...nullable(Uuid), description: 'Null: the key in `ADMIN_API_KEY`, or a member.' },
   name: { ...nullable(Name), description: 'Name of that key at that time.' },
+  member: Type.Optional(
+    Type.Object(
+      { id: Uuid, name: nullable(Type.String()) },
+      { description: 'The member, with its name at that time. Absent: an API key created this key.' },
+    ),
+  ),
 })
 
 export const ApiKey = Type.Object({
@@ -103,6 +109,9 @@ export const ApiKeysQuery = Type.Object({
   ...pagingQuery,
   object_type: Type.Optional(ApiKeyObjectType),
   proj_id: Type.Optional(Reference),
+  created_by_member: Type.Optional(
+    Type.String({ minLength: 1, description: 'Only keys that the member with this id created.' }),
+  ),
   search: Type.Optional(SearchText),
 })
 export type ApiKeysQuery = Static<typeof ApiKeysQuery>

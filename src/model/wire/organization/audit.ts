@@ -22,6 +22,8 @@ const AuditedKind = Type.Union([
   Type.Literal('project'),
   Type.Literal('environment'),
   Type.Literal('api_key'),
+  Type.Literal('member'),
+  Type.Literal('member_group'),
 ])
 export type AuditedKind = Static<typeof AuditedKind>
 
@@ -29,7 +31,7 @@ export const AuditedThing = Type.Object({
   kind: AuditedKind,
   key: nullable(
     Type.String(),
-    'Key of the entity. For an instance, it has the form `type:key`. For an API key, it is the name, or null if the key has no name.',
+    'Key of the entity. For an instance, it has the form `type:key`. For an API key or a member, it is the name, or null without a name. For a member group, it is the name of the group.',
   ),
   id: Uuid,
 })

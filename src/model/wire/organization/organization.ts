@@ -1,4 +1,4 @@
-/** API schemas of the organization and its members. There is one organization. It has no member accounts. */
+/** API schemas of the organization. There is one organization. */
 import { type Static, Type } from 'typebox'
 import { AttributeMap, Name, nullable, timeFields, Uuid } from '#model/wire/common-fields.ts'
 import { pagingQuery, SearchText } from '#model/wire/paging.ts'
@@ -18,21 +18,8 @@ export type Organization = Static<typeof Organization>
 /** List of organizations. It is always an array without an envelope. */
 export const OrganizationList = Type.Array(Organization)
 
-/**
- * List of members. It is always empty, because access is managed with API keys and there are no member
- * accounts.
- */
-export const MemberList = Type.Array(Type.Unknown(), { maxItems: 0 })
-
 export const OrganizationPath = Type.Object({ org_id: Reference })
 export type OrganizationPath = Static<typeof OrganizationPath>
 
 export const OrganizationsQuery = Type.Object({ ...pagingQuery, search: Type.Optional(SearchText) })
 export type OrganizationsQuery = Static<typeof OrganizationsQuery>
-
-export const MembersQuery = Type.Object({
-  ...pagingQuery,
-  search: Type.Optional(SearchText),
-  project_id: Type.Optional(Reference),
-  env_id: Type.Optional(Reference),
-})

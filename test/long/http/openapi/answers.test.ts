@@ -10,6 +10,7 @@ import { AuthzError } from '#model/errors.ts'
 import { HttpServer } from '#http/edge/server.ts'
 import { Description, type JudgedAnswer } from '../../../support/documents/description.ts'
 import { exampleCalls } from '../../../support/calls/example-calls.ts'
+import { exampleMembers, SIGN_IN } from '../../../support/calls/member-calls.ts'
 import { routes as table, routesWithoutService } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
@@ -27,7 +28,8 @@ import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 const BODY_BYTES_MAX = 16_384
 const routes = table.filter(({ isDescribed }) => isDescribed)
 // On disk, because a store in memory has no backup.
-const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX, storeUrl: `lmdb:${sharedDirectory()}` })
+const storeUrl = `lmdb:${sharedDirectory()}`
+const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX, storeUrl, ...SIGN_IN })
 await verdict.user('alice')
 // Checks that read their query from headers must be allowed, because a denial has another status.
 await verdict.resource({ key: 'gate', actions: { pass: {} } })
@@ -38,7 +40,7 @@ const description = new Description(
 )
 
 const spareKey = await verdict.createKey()
-const EXAMPLE_CALLS = exampleCalls(spareKey.id)
+const EXAMPLE_CALLS = exampleCalls(spareKey.id, await exampleMembers(verdict))
 
 /** Operations and the statuses that they returned: `isAllowed 200`. */
 const seen = new Set<string>()

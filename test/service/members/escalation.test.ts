@@ -1,0 +1,280 @@
+/**
+ * Privilege escalation through members and member groups (administration.md M5 to M8): every path on which a
+ * caller gives or takes grants, with every kind of caller. A caller must hold `admin` on each object.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { MemberRecord } from '#entities/organization-records.ts'
+import type { OrganizationWrite } from '#management/organization/organization-operations.ts'
+import { organizationWrites } from '#management/organization/organization-operations.ts'
+import { isResumable } from '#scheduling/resumable.ts'
+import { AuthzError } from '#model/errors.ts'
+import type { AccessLevel, Principal } from '#model/principal.ts'
+import { granted, member, memberGroup, onOrganization, organizationOfPeople } from './people.ts'
+
+const opened = await organizationOfPeople('memory:', afterAll)
+const { service, principal: owner, put, organization } = opened
+const made = await service.execute('createProject', owner, {
+  body: { key: 'other', name: 'Other', initial_environments: [{ key: 'one', name: 'One' }] },
+})
+const other = (made.answer as { readonly id: string }).id
+const places = organization.environments()
+const [ours, theirs] = places as [(typeof places)[0], (typeof places)[0]]
+const { organizationId, projectId, environmentId } = ours.scope
+
+const person = (
+  subject: string | null,
+  grants: MemberRecord['grants'],
+  others: Partial<MemberRecord> = {},
+) => ({
+  ...member,
+  id: randomUUID(),
+  subject,
+  issuer: subject === null ? null : member.issuer,
+  email: `${subject}@example.com`,
+  grants,
+  ...others,
+})
+const invitation = { id: randomUUID(), codeHash: 'hash', createdAt: 1, expiresAt: 4_000_000_000_000 }
+const people = {
+  ann: person('ann', [onOrganization('admin')]),
+  bob: person('bob', [granted('read', projectId)]),
+  cid: person('cid', [granted('read', projectId, environmentId)]),
+  dan: person('dan', [granted('admin', other)]),
+  eve: person('eve', [granted('read', projectId), granted('read', other)]),
+  fay: person('fay', []),
+  guest: person(null, [onOrganization('write')], { email: 'guest@example.com', invitation }),
+}
+const group = (name: string, grants: MemberRecord['grants']) => ({
+  ...memberGroup,
+  id: randomUUID(),
+  group: name,
+  grants,
+})
+const groups = {
+  everywhere: group('everywhere', [onOrganization('read')]),
+  here: group('here', [granted('read', projectId)]),
+  both: group('both', [granted('read', projectId), granted('read', other)]),
+}
+await put(...Object.values(people), ...Object.values(groups))
+
+/** Objects as permissions name them. */
+const objects = {
+  org: { object_type: 'org' },
+  project: { object_type: 'project', project_id: 'default' },
+  env: { object_type: 'env', project_id: 'default', environment_id: 'default' },
+  otherProject: { object_type: 'project', project_id: 'other' },
+  otherEnv: { object_type: 'env', project_id: other, environment_id: theirs.scope.environmentId },
+  unknown: { object_type: 'project', project_id: 'unknown' },
+}
+const on = (...names: readonly (keyof typeof objects)[]) => ({
+  permissions: names.map(name => ({ ...objects[name], access_level: 'admin' })),
+})
+const { ann, bob, eve, fay, guest, dan } = people
+
+const key = { keyId: randomUUID(), organizationId }
+const projectOf = { kind: 'project', projectId, projectKey: 'default' } as const
+const environmentOf = { ...projectOf, kind: 'environment', environmentId, environmentKey: 'default' } as const
+const session = ({ id: memberId }: MemberRecord) => ({
+  keyId: null,
+  organizationId,
+  session: { sessionId: randomUUID(), memberId, issuer: 'i', subject: 's', name: null },
+})
+const otherMember = session(person('zoe', []))
+const levels: readonly AccessLevel[] = ['read', 'write_facts', 'write']
+
+/** The callers, in the order of the columns below. */
+const callers: readonly Principal[] = [
+  { ...key, kind: 'organization', level: 'admin' },
+  { ...otherMember, kind: 'organization', level: 'admin' },
+  { ...key, ...projectOf, level: 'admin' },
+  { ...otherMember, ...projectOf, level: 'admin' },
+  { ...otherMember, ...environmentOf, level: 'admin' },
+  { ...key, ...environmentOf, level: 'admin' },
+]
+/** Callers that can change nothing, although the routes reject them before. */
+const powerless: readonly Principal[] = levels.flatMap(level => [
+  { ...key, kind: 'organization', level },
+  { ...otherMember, ...projectOf, level },
+  { ...otherMember, ...environmentOf, level },
+])
+
+/**
+ * Outcomes: o done, x 403, n 404. Columns: key and member of the organization, of the project, member and key
+ * of the environment.
+ */
+const PATHS: readonly (readonly [string, keyof typeof organizationWrites, object, string])[] = [
+  ['a member on the organization', 'createMember', { body: { id: bob.id, ...on('org') } }, 'ooxxxx'],
+  ['a member on the project', 'createMember', { body: { id: bob.id, ...on('project') } }, 'ooooxx'],
+  ['a member on the environment', 'createMember', { body: { id: bob.id, ...on('env') } }, 'ooooox'],
+  ['a member on another project', 'createMember', { body: { id: bob.id, ...on('otherProject') } }, 'ooxxxx'],
+  ['a member on another environment', 'createMember', { body: { id: bob.id, ...on('otherEnv') } }, 'ooxxxx'],
+  [
+    'a member on two projects',
+    'createMember',
+    { body: { id: bob.id, ...on('project', 'otherProject') } },
+    'ooxxxx',
+  ],
+  ['a member on an unknown project', 'createMember', { body: { id: bob.id, ...on('unknown') } }, 'nnxxxx'],
+  ['a member outside the reach', 'createMember', { body: { id: dan.id, ...on('env') } }, 'oonnnx'],
+  [
+    'an invited address on the organization',
+    'createMember',
+    { body: { email: 'x@y', ...on('org') } },
+    'ooxxxx',
+  ],
+  [
+    'an invited address on the project',
+    'createMember',
+    { body: { email: guest.email, ...on('project') } },
+    'ooooxx',
+  ],
+  [
+    'an invited address on the environment',
+    'createMember',
+    { body: { email: 'x@y', ...on('env') } },
+    'ooooox',
+  ],
+  ['a subject on the organization', 'createMember', { body: { subject: 'mallory', ...on('org') } }, 'ooxxxx'],
+  ['a subject on the environment', 'createMember', { body: { subject: 'mallory', ...on('env') } }, 'ooooox'],
+  [
+    'the grants of an invitation, by a subject',
+    'createMember',
+    { body: { id: guest.id, subject: 'mallory', ...on('env') } },
+    'ooxxxx',
+  ],
+  [
+    'removal on the organization',
+    'deleteMemberPermissions',
+    { body: { id: ann.id, ...on('org') } },
+    'ooxxxx',
+  ],
+  ['removal on the project', 'deleteMemberPermissions', { body: { id: bob.id, ...on('project') } }, 'ooooxx'],
+  [
+    'removal on another project',
+    'deleteMemberPermissions',
+    { body: { id: eve.id, ...on('otherProject') } },
+    'ooxxxx',
+  ],
+  ['deletion of an owner', 'deleteMember', { params: { member_id: ann.id } }, 'ooxxxx'],
+  ['deletion of a member of the project', 'deleteMember', { params: { member_id: bob.email } }, 'ooooxx'],
+  ['deletion of a member of two projects', 'deleteMember', { params: { member_id: eve.id } }, 'ooxxxx'],
+  [
+    'deletion of a member of the environment',
+    'deleteMember',
+    { params: { member_id: people.cid.id } },
+    'ooooox',
+  ],
+  ['deletion of a member without grants', 'deleteMember', { params: { member_id: fay.id } }, 'oonnnx'],
+  [
+    'settings of an owner',
+    'updateMember',
+    { params: { member_id: ann.id }, body: { settings: {} } },
+    'ooxxxx',
+  ],
+  [
+    'settings of a member',
+    'updateMember',
+    { params: { member_id: bob.id }, body: { settings: {} } },
+    'ooooxx',
+  ],
+  ['a group on the organization', 'createMemberGroup', { body: { group: 'new', ...on('org') } }, 'ooxxxx'],
+  ['a group on the project', 'createMemberGroup', { body: { group: 'new', ...on('project') } }, 'ooooxx'],
+  ['a group on the environment', 'createMemberGroup', { body: { group: 'new', ...on('env') } }, 'ooooox'],
+  [
+    'more grants of a group',
+    'replaceMemberGroup',
+    {
+      params: { member_group_id: groups.here.id },
+      body: { group: 'here', ...on('project', 'otherProject') },
+    },
+    'ooxxxx',
+  ],
+  [
+    'fewer grants of a group',
+    'replaceMemberGroup',
+    { params: { member_group_id: groups.both.id }, body: { group: 'both', ...on('project') } },
+    'ooxxxx',
+  ],
+  [
+    'another name of a group',
+    'replaceMemberGroup',
+    { params: { member_group_id: groups.here.id }, body: { group: 'new', ...on('project') } },
+    'ooooxx',
+  ],
+  ['deletion of a group', 'deleteMemberGroup', { params: { member_group_id: groups.here.id } }, 'ooooxx'],
+  [
+    'deletion of a wider group',
+    'deleteMemberGroup',
+    { params: { member_group_id: groups.everywhere.id } },
+    'ooxxxx',
+  ],
+]
+
+const UNDO = new Error('nothing is committed')
+const CODES: Readonly<Partial<Record<string, string>>> = { FORBIDDEN: 'x', NOT_FOUND: 'n' }
+
+/** Runs an operation without committing it, and returns its outcome. */
+async function outcomeOf(name: keyof typeof organizationWrites, caller: Principal, input: object) {
+  const write = (organizationWrites as unknown as Record<string, OrganizationWrite>)[name]!
+  try {
+    await service.commit(caller, function* (context) {
+      const given = write(context, input)
+      if (isResumable(given)) yield* given
+      throw UNDO
+    })
+  } catch (error) {
+    if (error === UNDO) return 'o'
+    if (error instanceof AuthzError) return CODES[error.code] ?? error.code
+    throw error
+  }
+  return 'committed'
+}
+
+describe('a caller changes grants only where it holds admin', () => {
+  test.each(PATHS)('%s', async (_, name, input, expected) => {
+    const outcomes = await Promise.all(callers.map(caller => outcomeOf(name, caller, input)))
+    expect(outcomes.join('')).toBe(expected)
+    const refused = await Promise.all(powerless.map(caller => outcomeOf(name, caller, input)))
+    expect(refused.join('')).toMatch(/^[xn]+$/)
+  })
+})
+
+test.each([
+  ['gives itself a grant', 'createMember', { body: { id: ann.id, ...on('project') } }],
+  ['gives its own subject a grant', 'createMember', { body: { subject: 'ann', ...on('project') } }],
+  ['invites its own address', 'createMember', { body: { email: 'ANN@example.com', ...on('project') } }],
+  ['removes its own grant', 'deleteMemberPermissions', { body: { id: ann.id, ...on('org') } }],
+  ['deletes itself', 'deleteMember', { params: { member_id: ann.email } }],
+] as const)('a member who %s gets 403, even as an owner', async (_, name, input) => {
+  const self = { ...session(ann), kind: 'organization', level: 'admin' } as const
+  expect(await outcomeOf(name, self, input)).toBe('x')
+  expect(
+    await outcomeOf('updateMember', self, { params: { member_id: ann.id }, body: { settings: {} } }),
+  ).toBe('o')
+})
+
+test.each([
+  ['the organization', 0, 'ann bob cid dan eve fay guest', 'everywhere here both'],
+  ['the project', 2, 'ann bob cid eve guest', 'everywhere here both'],
+  ['an environment', 5, 'ann bob cid eve guest', 'everywhere here both'],
+] as const)(
+  'a caller of %s sees members and groups whose grants concern it',
+  async (_, index, seen, seenGroups) => {
+    const caller = callers[index]!
+    const query = { query: {} }
+    const listed = (await service.execute('listMembers', caller, query)).answer as {
+      id: string
+      grants: unknown[]
+    }[]
+    const nameOf = (id: string) => Object.entries(people).find(([, each]) => each.id === id)![0]
+    expect(listed.map(({ id }) => nameOf(id)).join(' ')).toBe(seen)
+    expect(listed.find(({ id }) => id === eve.id)!.grants).toHaveLength(index === 0 ? 2 : 1)
+    const shown = (await service.execute('listMemberGroups', caller, query)).answer as {
+      group: string
+      permissions: unknown[]
+    }[]
+    expect(shown.map(each => each.group).join(' ')).toBe(seenGroups)
+    expect(shown.at(-1)!.permissions).toHaveLength(index === 0 ? 2 : 1)
+  },
+)
