@@ -38,6 +38,7 @@ const LATE_IMPORTS: ReadonlySet<string> = new Set([
   'src/composition/process/open-tracing.ts',
   'src/composition/process/quick-entry.js',
   'src/http/edge/server.ts',
+  'src/sign-in/sign-in-service.ts',
   'src/store/open/open-store.ts',
   'src/telemetry/process-metrics.ts',
 ])

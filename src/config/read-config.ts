@@ -5,10 +5,11 @@
  * begins with `VERDICT_` causes an error.
  */
 import { AuthzError } from '#model/errors.ts'
+import { isExposed } from '#model/sign-in/exposed-url.ts'
 import { type Config, settings } from './settings.ts'
 import { fileName, secretText, type EnvironmentVariables } from './secret-text.ts'
 import type { SettingKind } from './setting-kinds.ts'
-import { isExposed, ONLY_WITH_ISSUER } from './sign-in-settings.ts'
+import { ONLY_WITH_ISSUER } from './sign-in-settings.ts'
 
 interface ReadOptions {
   /** Called with a sentence for each variable that resembles a setting. */

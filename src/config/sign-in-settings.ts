@@ -1,4 +1,5 @@
 /** Settings of the sign-in of persons at an OpenID Connect issuer. `settings.ts` includes these rows. */
+import { isExposed } from '#model/sign-in/exposed-url.ts'
 import {
   flag,
   integer,
@@ -60,6 +61,14 @@ export const signInSettings = {
       'tolerated difference between the clocks of the issuer and of this node',
     ),
   ),
+  SESSION_IDLE_SECONDS: setting(
+    'sessionIdleSeconds',
+    integer(1_800, { min: 5, max: 86_400 }, 'time without a request after which a session ends, in seconds'),
+  ),
+  SESSION_MAX_SECONDS: setting(
+    'sessionMaxSeconds',
+    integer(43_200, { min: 5, max: 604_800 }, 'time after the sign-in at which a session ends, in seconds'),
+  ),
   CONSOLE_KEY_SIGN_IN: setting(
     'isKeySignInOffered',
     flag('offer sign-in with an API key in the console; API requests with keys are not affected', true),
@@ -70,12 +79,6 @@ export const signInSettings = {
 export const ONLY_WITH_ISSUER = Object.keys(signInSettings).filter(
   name => name.startsWith('OIDC_') && name !== 'OIDC_ISSUER',
 )
-
-/** Whether the URL is `http` and its host is not a loopback address. Such a connection can be intercepted. */
-export function isExposed(url: string): boolean {
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-}
 
 function optional(meaning: string, parse: (text: string) => string): SettingKind<string | null> {
   return { shownDefault: NONE, meaning, parse, fallback: () => null }

@@ -39,6 +39,7 @@ import {
 } from '#model/limits.ts'
 import type { Delegation, Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
+import type { SignInCall, SignInStep } from '#model/sign-in/sign-in-request.ts'
 import type { ChangesQuery } from '#entities/change-event.ts'
 
 /** A management request that an HTTP thread has parsed, validated and authenticated. */
@@ -48,6 +49,7 @@ export type ManagementRequest =
   | ContentRequest
   | BackupRequest
   | ChangesRequest
+  | SignInRequest
 
 /** The caller, and the kind of the request. */
 export interface AskedBy {
@@ -116,6 +118,15 @@ export interface BackupRequest {
   readonly principal: Principal
   readonly requestId: string
   readonly traceparent: string | null
+}
+
+/** A step of a sign-in, or the logout of a person at the issuer. No credentials are needed. */
+export interface SignInRequest {
+  readonly about: 'sign-in'
+  readonly operation: SignInCall['operation']
+  readonly requestId: string
+  readonly traceparent: string | null
+  readonly call: SignInCall
 }
 
 /** A request for the change stream of an environment. */
@@ -199,6 +210,12 @@ function transfers(what: string, max: number, shareMax: number): Admission {
   })
 }
 
+/** Sign-in of people (`src/sign-in`). */
+export interface SignIns {
+  /** Returns the next step of the browser, or null if there is none. Throws `AuthzError`. */
+  execute(call: SignInCall, requestId: string): Promise<SignInStep | null>
+}
+
 export class ManagementService {
   readonly #environments: OpenEnvironments
   readonly #organization: OrganizationService
@@ -206,6 +223,7 @@ export class ManagementService {
   readonly #imports: EnvironmentImports
   readonly #backups: Backups
   readonly #streams: ChangeStreams
+  readonly #signIn: SignIns | null
   readonly #exporting = transfers('exports', EXPORTS_MAX, EXPORTS_PER_ENVIRONMENT_MAX)
   readonly #importing = transfers('imports', IMPORTS_MAX, IMPORTS_PER_ENVIRONMENT_MAX)
 
@@ -216,6 +234,8 @@ export class ManagementService {
     readonly imports: EnvironmentImports
     readonly backups: Backups
     readonly streams: ChangeStreams
+    /** Null if sign-in is not configured. */
+    readonly signIn: SignIns | null
   }) {
     this.#environments = parts.environments
     this.#organization = parts.organization
@@ -223,6 +243,7 @@ export class ManagementService {
     this.#imports = parts.imports
     this.#backups = parts.backups
     this.#streams = parts.streams
+    this.#signIn = parts.signIn
   }
 
   /**
@@ -242,6 +263,11 @@ export class ManagementService {
     if (request.about === 'changes') return this.#openStream(request, waiting)
     if (request.about === 'content') return this.#executeOnContent(request, body)
     if (request.about === 'organization') return this.#executeOnOrganization(request, waiting)
+    if (request.about === 'sign-in') {
+      assert(this.#signIn, 'routes forward sign-ins only if they are configured')
+      const { call, requestId } = request
+      return { answer: (await this.#signIn.execute(call, requestId)) ?? undefined, revisions: [] }
+    }
     const { answer, revision } = await this.#executeOnEnvironments(request, waiting)
     return { answer, revisions: [revision] }
   }

@@ -240,6 +240,24 @@ export const SESSION_GROUPS_MAX = 100
 /** Maximum number of characters in an e-mail address, and in a name or user agent that is kept. */
 export const EMAIL_LENGTH_MAX = 320
 export const MEMBER_TEXT_LENGTH_MAX = 256
+/** Time for which a sign-in can be finished: 10 minutes. */
+export const SIGN_IN_MS = 600_000
+/** Maximum number of unfinished sign-ins of one browser. */
+export const SIGN_INS_PER_BROWSER_MAX = 4
+/** Maximum numbers of sign-ins on one node: begun per second, and waiting for the issuer. */
+export const SIGN_INS_PER_SECOND_MAX = 20
+export const SIGN_INS_AT_ONCE_MAX = 32
+/** Maximum time of one request to the issuer, and of all requests for one sign-in. */
+export const ISSUER_REQUEST_MS_MAX = 5_000
+export const ISSUER_MS_MAX = 15_000
+/** Maximum size of a response of the issuer. */
+export const ISSUER_ANSWER_BYTES_MAX = 1_048_576
+export const LOGOUT_TOKEN_BYTES_MAX = 16_384
+/** Maximum age of a logout token, in addition to the clock skew. */
+export const LOGOUT_TOKEN_SECONDS_MAX = 120
+/** Maximum number of groups of a person at the issuer, and maximum size of the name of such a group. */
+export const ISSUER_GROUPS_MAX = 1_000
+export const ISSUER_GROUP_BYTES_MAX = 256
 /** Precision with which the time of a key's last use is stored. */
 export const KEY_USE_GRAIN_MS = 600_000
 /** Maximum time for which a rotated key and its successor are both valid: 30 days. */

@@ -21,6 +21,7 @@ const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES
 export const PURPOSE = {
   apiKeys: 'verdict sealed API keys 1',
   proxyConfigs: 'verdict sealed proxy configs 1',
+  signIns: 'verdict sealed sign-ins 1',
 } as const
 
 export class Seal {

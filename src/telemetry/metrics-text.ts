@@ -20,6 +20,7 @@ export class MetricsText {
    */
   constructor(sources: MetricSources, namesEnvironments: boolean) {
     for (const row of SCRAPE_METRICS) {
+      if (row.isPresent?.(sources) === false) continue
       if (namesEnvironments) this.#sample(row, sources)
       else if (row.ofAll !== 'nothing') this.#sample(withoutNames(row), sources)
     }

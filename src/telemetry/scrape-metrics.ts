@@ -40,6 +40,8 @@ export interface MetricSources {
   replacedHistories(): number
   /** Returns the number of management requests that have no response yet. */
   managementInFlight(): number
+  /** Returns the number of finished sign-ins by result, or null if sign-in is not configured. */
+  signIns(): Iterable<readonly [result: string, count: number]> | null
   /** Version of the running release. */
   readonly version: string
   /** Seconds for which each thread was busy since its start, by the name of the thread. */
@@ -57,6 +59,8 @@ export interface ScrapeMetricRow extends MetricRow {
    */
   readonly ofAll?: 'sum' | 'greatest' | 'nothing'
   values(sources: MetricSources): Iterable<readonly [labels: Labels, value: number]>
+  /** Whether the metric exists on this node. If absent, it always exists. */
+  isPresent?(sources: MetricSources): boolean
 }
 
 /** Labels that `/metrics` contains only if `METRICS_TOKEN` is set. */
@@ -88,6 +92,14 @@ export const SCRAPE_METRICS: readonly ScrapeMetricRow[] = [
     'times at which another history replaced that of the store (restored, rewound or reinitialized); investigate each',
     sources => sources.replacedHistories(),
   ),
+  {
+    name: 'verdict_sign_ins_total',
+    kind: 'counter',
+    help: 'finished sign-ins at the issuer, by result; only with `OIDC_ISSUER`',
+    labels: ['result'],
+    values: sources => Array.from(sources.signIns() ?? [], ([result, count]) => [{ result }, count]),
+    isPresent: sources => sources.signIns() !== null,
+  },
   {
     name: 'verdict_thread_active_seconds_total',
     kind: 'counter',

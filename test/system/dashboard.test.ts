@@ -18,7 +18,12 @@ const SCRAPED = ['instance', 'job']
 const UP = 'up'
 
 const metricsToken = 'token-of-the-scraper'
-const verdict = await sharedService({ metricsToken })
+const issuer = {
+  oidcIssuer: 'https://id.example.com',
+  oidcClientId: 'verdict',
+  publicUrl: 'https://a.example',
+}
+const verdict = await sharedService({ metricsToken, ...issuer })
 await verdict.createDocumentModel()
 await verdict.post('/allowed/bulk', [question('alice', 'read', 'document')])
 const scrape = await Scrape.of(verdict.address, { authorization: `Bearer ${metricsToken}` })

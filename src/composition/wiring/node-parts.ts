@@ -5,6 +5,7 @@ import type { Config } from '#config/settings.ts'
 import { KeyUses } from '#management/organization/key-uses.ts'
 import { InvariantError } from '#model/assert.ts'
 import { formatRevision } from '#model/revision.ts'
+import { SignInCounts } from '#model/sign-in/sign-in-counts.ts'
 import { VERSION } from '#model/version.ts'
 import type { Logger } from '#telemetry/log.ts'
 import { LoopMeter } from '#telemetry/loop-meter.ts'
@@ -65,6 +66,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const staleness = new StalenessWatch()
   const counts = createSharedCounts()
   const managementInFlight = new SharedCount(counts, 'management')
+  const signInCounts = config.oidcIssuer === null ? null : new SignInCounts()
   const isReady = (): boolean => health.state.isServing && !deadlines.node.isOver
   const sources = {
     environments: () => environments.figures(indexes, store),
@@ -72,6 +74,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     isReady,
     isFresh: () => health.state.isFresh,
     managementInFlight: () => managementInFlight.value,
+    signIns: () => signInCounts,
     version: VERSION,
     replacedHistories: () => store.replacedHistories(),
     activeSeconds: () => [
@@ -133,6 +136,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     staleness,
     managementRequests,
     keyUses,
+    signInCounts,
     counts,
     loopMeter,
     tracing,

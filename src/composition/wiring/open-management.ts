@@ -17,6 +17,7 @@ import type { KeyUses } from '#management/organization/key-uses.ts'
 import { OpenEnvironments } from '#management/organization/environment-opening.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import type { SignInCounts } from '#model/sign-in/sign-in-counts.ts'
 import type { Replica } from '#replica/replica.ts'
 import type { Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
@@ -26,6 +27,7 @@ import { AuditTrimming } from '#composition/node/audit-trimming.ts'
 import { memberSettings } from '#composition/node/member-settings.ts'
 import { chooseContentLoader } from '#composition/node/choose-content-loader.ts'
 import { openEnvironment } from './open-environment.ts'
+import { openSignIn } from './open-sign-in.ts'
 import type { OpenOrganization } from './open-organization.ts'
 import { StoreBackups } from '#composition/node/store-backups.ts'
 
@@ -38,6 +40,8 @@ export interface ManagementParts {
   readonly indexes: SharedIndexes
   readonly threads: HttpThreads
   readonly keyUses: KeyUses
+  /** Null if sign-in is not configured. */
+  readonly signInCounts: SignInCounts | null
 }
 
 /** Management of a node that follows the organization, and the background work that belongs to it. */
@@ -48,7 +52,7 @@ export interface OpenManagement {
 }
 
 export function openManagement(parts: ManagementParts): OpenManagement {
-  const { config, log, store, runtime, open, indexes, threads, keyUses } = parts
+  const { config, log, store, runtime, open, indexes, threads, keyUses, signInCounts } = parts
   const { organization, secrets, credentialsFor } = open
   const sliced = new ThreadScheduler(new TimeBudget('main'))
   const longReads = new ReadQueues()
@@ -121,6 +125,8 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       imports,
       backups,
       streams,
+      signIn:
+        signInCounts && openSignIn({ config, log, runtime, organization, service, counts: signInCounts }),
     })
     return { management, trimming }
   }

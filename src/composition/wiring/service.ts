@@ -66,7 +66,7 @@ export async function startService(
 
 async function start(parts: NodeParts): Promise<RunningService> {
   const { config, log, store, runtime, health, environments, indexes, threads, deadlines, die } = parts
-  const { status, background, keyUses } = parts
+  const { status, background, keyUses, signInCounts } = parts
   requireKeyForAll(store, config)
   const open = await openOrganization(store, runtime, config)
   const { listening } = await beginHttp(threads, config, { open, counts: parts.counts, deadlines })
@@ -78,7 +78,17 @@ async function start(parts: NodeParts): Promise<RunningService> {
     const onFresh = (isFresh: boolean): void => health.become({ isFresh })
     parts.staleness.begin(store, open.store, { config, onFresh, deadlines, log })
   }
-  const opened = openManagement({ config, log, store, runtime, open, indexes, threads, keyUses })
+  const opened = openManagement({
+    config,
+    log,
+    store,
+    runtime,
+    open,
+    indexes,
+    threads,
+    keyUses,
+    signInCounts,
+  })
   environments.open(opened.environments)
   const progress = new OrganizationProgress(opened.environments, handle => threads.followOrganization(handle))
   const follower = new Replica(ORGANIZATION_STORE_ID, open.store, progress)

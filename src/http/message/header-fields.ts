@@ -190,6 +190,12 @@ export const LOCATION: HeaderField = {
   schema: Type.String(),
 }
 
+export const SET_COOKIE: HeaderField = {
+  name: 'Set-Cookie',
+  description: 'Cookies of the console. A response can contain this header several times.',
+  schema: Type.String(),
+}
+
 export const VARY: HeaderField = {
   name: 'Vary',
   description: 'Request headers on which the response depends.',

@@ -1,4 +1,5 @@
 /** Converts a route to an OpenAPI operation. */
+import { JSON_TYPE } from '#http/message/answer.ts'
 import { ANSWERED_REQUEST_ID } from '#http/message/header-fields.ts'
 import type { RouteAccess } from '#http/routing/route-access.ts'
 import type { Response, Route } from '#http/routing/route.ts'
@@ -15,6 +16,7 @@ export interface Components {
   readonly refusals: RefusalComponents
 }
 
+const FORM_TYPE = 'application/x-www-form-urlencoded'
 const ENVIRONMENT = { environmentKey: [] }
 const PROJECT = { projectKey: [] }
 const ORGANIZATION = { organizationKey: [] }
@@ -50,7 +52,9 @@ export function operationOf(route: Route, components: Components): Json {
       requestBody: {
         required: body.isRequired,
         content: {
-          'application/json': { schema: components.schemas.refer(body.shape.schema, `${named}Body`) },
+          [body.isForm ? FORM_TYPE : JSON_TYPE]: {
+            schema: components.schemas.refer(body.shape.schema, `${named}Body`),
+          },
         },
       },
     }),
@@ -78,7 +82,7 @@ function successes({ responses, operationId }: Route, components: Components): J
 }
 
 function success(response: Response, components: Components, place: string): Json {
-  const { description, schema, contentType = 'application/json', headers = [] } = response
+  const { description, schema, contentType = JSON_TYPE, headers = [] } = response
   return {
     description,
     headers: components.headers.of([ANSWERED_REQUEST_ID, ...headers]),

@@ -122,6 +122,11 @@ const TAGS: readonly Tag[] = [
   },
   { name: 'Keys', description: 'API keys and their scopes.', paths: ['/v2/api-key'] },
   {
+    name: 'Sign-in',
+    description: 'Sign-in of people at an OpenID Connect issuer, for the console.',
+    paths: ['/v2/sign-in'],
+  },
+  {
     name: 'Service',
     description:
       'Health, readiness and freshness of the service, its nodes and metrics, this description and its reference.',

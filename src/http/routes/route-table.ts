@@ -36,6 +36,7 @@ import { organizationRoutes } from '#http/routes/management/organization.ts'
 import { environmentRoutes, projectRoutes } from '#http/routes/management/projects.ts'
 import { resourcePartRoutes } from '#http/routes/management/resource-parts.ts'
 import { resourceRoutes } from '#http/routes/management/resources.ts'
+import { type SignInRouteSettings, signInRoutes } from '#http/routes/management/sign-in.ts'
 import { roleRoutes } from '#http/routes/management/roles.ts'
 import { withBodyLimits } from '#http/routing/body-limits-by-route.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
@@ -57,15 +58,17 @@ export interface RouteParts extends DecisionRouteParts {
   /** Returns the revision of the API keys of the organization that this thread has; null if it is unknown. */
   readonly organizationRevision: () => string | null
   readonly node: NodeSource
+  /** Returns the id of the session with this secret, or null. If absent, there are no sessions. */
+  readonly sessionIdOf?: (secret: string) => string | null
   /** Path of the directory with the built console. */
   readonly consoleDirectory: string
-  readonly options: DecisionRouteParts['options'] & {
-    readonly publicUrl: string | null
-    readonly hasStrictHeaders: boolean
-    readonly metricsToken: string | null
-    /** Maximum size of the attributes of one entity, in bytes of their JSON. */
-    readonly attributesBytesMax: number
-  }
+  readonly options: DecisionRouteParts['options'] &
+    SignInRouteSettings & {
+      readonly hasStrictHeaders: boolean
+      readonly metricsToken: string | null
+      /** Maximum size of the attributes of one entity, in bytes of their JSON. */
+      readonly attributesBytesMax: number
+    }
 }
 
 export interface DecisionRouteParts {
@@ -130,6 +133,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...nodeRoutes(parts.node, { hasMetricsToken: options.metricsToken !== null }),
     apiKeyScopeRoute(parts.organizationRevision),
     ...apiKeyRoutes(manageOrganization),
+    ...signInRoutes(parts.management, options, parts.sessionIdOf ?? (() => null)),
     ...organizationRoutes(manageOrganization),
     ...memberRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),

@@ -15,6 +15,7 @@ export function parseBody(route: Route, body: DataView, contentEncoding: string 
   if (route.body === null) return undefined
   const bytes = withoutByteOrderMark(bytesOf(body))
   if (bytes.length === 0 && !route.body.isRequired) return undefined
+  if (route.body.isForm) return formIn(bytes)
   try {
     const value = parseJson(bytes, route.family === 'management' ? JSON_DEPTH_MAX : DECISION_DEPTH_MAX)
     return route.presentForm === null ? value : route.presentForm(value)
@@ -24,6 +25,16 @@ export function parseBody(route: Route, body: DataView, contentEncoding: string 
     if (!isCoded || isReadable || bytes.length === 0) throw error
     throw malformed('the body must be uncompressed JSON: send it without Content-Encoding')
   }
+}
+
+/** The fields of a form. A field that occurs several times has no single value, so it is left out. */
+function formIn(bytes: Uint8Array): Readonly<Record<string, string>> {
+  const fields = new Map<string, string | null>()
+  for (const [name, value] of new URLSearchParams(Buffer.from(bytes).toString())) {
+    fields.set(name, fields.has(name) ? null : value)
+  }
+  const single = Array.from(fields).filter((field): field is [string, string] => field[1] !== null)
+  return Object.fromEntries(single)
 }
 
 /**

@@ -93,6 +93,8 @@ interface DefinitionParts<Path extends string, Params, Query, Body, OptionalBody
   readonly body?: Body
   /** Schema of an optional body. If the body is empty, the handler gets `undefined`. */
   readonly optionalBody?: OptionalBody
+  /** Set if the body is an HTML form, whose fields are texts. Otherwise the body is JSON. */
+  readonly isForm?: true
   /**
    * Reads the body directly from its bytes. Returns the value that the handler gets as its body, or null if
    * the body must be parsed and validated. This function must not accept a body that the parser or the schema
@@ -156,7 +158,7 @@ export interface Route {
   readonly delegated: DelegatedUse | null
   readonly params: Shape | null
   readonly query: QueryShape | null
-  readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
+  readonly body: { readonly shape: Shape; readonly isRequired: boolean; readonly isForm: boolean } | null
   /** Maximum body size of this route. The limit of the server also applies (see `withBodyLimits`). */
   readonly bodyBytesMax: number
   readonly readBytes: ((body: DataView, principal: Principal | null) => unknown) | null
@@ -221,7 +223,11 @@ export function defineRoute<
     body:
       bodySchema === undefined
         ? null
-        : { shape: new Shape(bodySchema, 'body'), isRequired: body !== undefined },
+        : {
+            shape: new Shape(bodySchema, 'body'),
+            isRequired: body !== undefined,
+            isForm: definition.isForm ?? false,
+          },
     bodyBytesMax: Number.POSITIVE_INFINITY,
     readBytes: definition.readBytes ?? null,
     presentForm: definition.presentForm ?? null,

@@ -199,6 +199,7 @@ function messageOf(request: ManagementRequest, body?: PieceSource) {
  * the quotas of several environments.
  */
 function shareOf(request: ManagementRequest): string {
+  if (request.about === 'sign-in') return request.about
   const { principal } = request
   if (principal.kind === 'environment') return principal.environmentId
   if (request.about === 'organization' || request.about === 'backup' || request.path === null) return ''
