@@ -15,7 +15,11 @@ const ORGANIZATION = { object_type: 'org', access_level: 'read' }
 const NO_ID = '00000000-0000-4000-8000-000000000000'
 
 /** Settings of a service in which members can sign in. No issuer listens at this address. */
-export const SIGN_IN = { oidcIssuer: 'http://localhost:1', publicUrl: 'http://localhost:2' }
+export const SIGN_IN = {
+  oidcIssuer: 'http://localhost:1',
+  oidcClientId: 'verdict',
+  publicUrl: 'http://localhost:2',
+}
 
 /** Creates the entities that the calls need. */
 export async function exampleMembers(verdict: Client): Promise<ExampleMembers> {
