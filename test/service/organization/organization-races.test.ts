@@ -1,4 +1,7 @@
-/** Removals that overlap with the creation of keys and grants. The store is lmdb, because commits in memory are immediate. */
+/**
+ * Removals that overlap with the creation of keys and grants. The store is lmdb, because commits in memory
+ * are immediate.
+ */
 import { describe, expect, test } from 'vitest'
 import { RecordReader } from '#management/drafts/record-reader.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
