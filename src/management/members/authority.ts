@@ -22,8 +22,7 @@ export function holdsAdminOn(principal: Principal, { projectId, environmentId }:
   if (principal.kind === 'organization') return true
   if (projectId === null) return false
   if (principal.kind === 'project') return principal.projectId === projectId
-  // Services hold the keys of environments, and must not be able to let persons in.
-  return principal.session !== undefined && principal.environmentId === environmentId
+  return principal.environmentId === environmentId
 }
 
 /** Throws `FORBIDDEN` unless the caller can change grants on each of the objects. */
@@ -41,7 +40,7 @@ export function notHeld(): AuthzError {
   return new AuthzError('FORBIDDEN', message)
 }
 
-/** Throws `FORBIDDEN` for the key of an environment. */
+/** Throws `FORBIDDEN` for the key of an environment: services hold such keys, and must not let persons in. */
 export function requireManager({ kind, session }: Principal): void {
   if (kind !== 'environment' || session !== undefined) return
   throw new AuthzError('FORBIDDEN', 'the API key of an environment cannot change members or member groups')

@@ -55,6 +55,7 @@ const groups = {
   everywhere: group('everywhere', [onOrganization('read')]),
   here: group('here', [granted('read', projectId)]),
   both: group('both', [granted('read', projectId), granted('read', other)]),
+  elsewhere: group('elsewhere', [granted('read', other)]),
 }
 await put(...Object.values(people), ...Object.values(groups))
 
@@ -209,6 +210,12 @@ const PATHS: readonly (readonly [string, keyof typeof organizationWrites, object
     { params: { member_group_id: groups.everywhere.id } },
     'ooxxxx',
   ],
+  [
+    'deletion of a group of another project',
+    'deleteMemberGroup',
+    { params: { member_group_id: groups.elsewhere.id } },
+    'oonnnx',
+  ],
 ]
 
 const UNDO = new Error('nothing is committed')
@@ -255,7 +262,7 @@ test.each([
 })
 
 test.each([
-  ['the organization', 0, 'ann bob cid dan eve fay guest', 'everywhere here both'],
+  ['the organization', 0, 'ann bob cid dan eve fay guest', 'everywhere here both elsewhere'],
   ['the project', 2, 'ann bob cid eve guest', 'everywhere here both'],
   ['an environment', 5, 'ann bob cid eve guest', 'everywhere here both'],
 ] as const)(
@@ -275,6 +282,16 @@ test.each([
       permissions: unknown[]
     }[]
     expect(shown.map(each => each.group).join(' ')).toBe(seenGroups)
-    expect(shown.at(-1)!.permissions).toHaveLength(index === 0 ? 2 : 1)
+    expect(shown[2]!.permissions).toHaveLength(index === 0 ? 2 : 1)
   },
 )
+
+test('an invitation does not replace one with grants on which the caller does not hold admin', async () => {
+  const caller = callers[2]!
+  const invite = (by: Principal) =>
+    service.execute('createMember', by, { body: { email: guest.email, ...on('project') } })
+  await invite(caller)
+  await invite(caller)
+  const invited = opened.members().filter(({ email }) => email === guest.email)
+  expect(invited).toEqual([guest, expect.objectContaining({ grants: [granted('admin', projectId)] })])
+})

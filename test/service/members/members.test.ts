@@ -15,7 +15,7 @@ import {
 } from '#model/limits.ts'
 import { errorCodeOf } from '../../support/documents/error-codes.ts'
 import { organizationService } from '../../support/running-organization.ts'
-import { granted, member, memberGroup, onOrganization, organizationOfPeople } from './people.ts'
+import { granted, member, memberGroup, onOrganization, organizationOfPeople, sessionOf } from './people.ts'
 
 const permissions = [{ object_type: 'org', access_level: 'read' }]
 const many = (count: number, others: Partial<MemberRecord> = {}) =>
@@ -123,6 +123,17 @@ test('a member without own grants is deleted 30 days after the last sign-in', as
   await put(kept!, recent!, lapsed!, never!)
   const { answer } = await service.commit(principal, removeLapsedMembers)
   expect([answer, members()]).toEqual([2, [kept, recent]])
+})
+
+test.each([
+  ['its deletion', 'deleteMember', { params: { member_id: member.id } }],
+  ['the removal of its last permission', 'deleteMemberPermissions', { body: { id: member.id, permissions } }],
+] as const)('the sessions of a member end with %s', async (_, operation, input) => {
+  const { service, principal, put, members, sessions } = await organizationOfPeople()
+  const other = sessionOf(randomUUID())
+  await put(member, sessionOf(member.id), sessionOf(member.id), other)
+  await service.execute(operation, principal, input)
+  expect([members(), sessions()]).toEqual([[], [other]])
 })
 
 test('a key names the member that created it, and stays when the member is deleted', async () => {
