@@ -24,6 +24,7 @@ import type { Logger } from '#telemetry/log.ts'
 import type { HttpThreads } from '#threads/channel/http-threads.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { AuditTrimming } from '#composition/node/audit-trimming.ts'
+import { LapsedMemberRemoval } from '#composition/node/lapsed-member-removal.ts'
 import { memberSettings } from '#composition/node/member-settings.ts'
 import { chooseContentLoader } from '#composition/node/choose-content-loader.ts'
 import { openEnvironment } from './open-environment.ts'
@@ -48,7 +49,11 @@ export interface ManagementParts {
 export interface OpenManagement {
   readonly environments: OpenEnvironments
   /** `follower` reports when a commit of the organization has taken effect. */
-  serve(follower: Replica): { readonly management: ManagementService; readonly trimming: AuditTrimming }
+  serve(follower: Replica): {
+    readonly management: ManagementService
+    readonly trimming: AuditTrimming
+    readonly lapsedMembers: LapsedMemberRemoval
+  }
 }
 
 export function openManagement(parts: ManagementParts): OpenManagement {
@@ -95,6 +100,12 @@ export function openManagement(parts: ManagementParts): OpenManagement {
     })
     const retention = new AuditRetention(open.store, runtime, auditRetentionMs)
     const trimming = new AuditTrimming(retention, environments, onFault)
+    const lapsedMembers = new LapsedMemberRemoval({
+      service,
+      organizationId: () => organization.organizationId(),
+      mayWrite: () => !store.isAlone,
+      onFault,
+    })
     keyUses.begin(organization, { mayWrite: () => !store.isAlone, onFault })
     const copies = new EnvironmentCopies(service, environments, onFault)
     const imports = new EnvironmentImports({
@@ -128,7 +139,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       signIn:
         signInCounts && openSignIn({ config, log, runtime, organization, service, counts: signInCounts }),
     })
-    return { management, trimming }
+    return { management, trimming, lapsedMembers }
   }
   return { environments, serve }
 }

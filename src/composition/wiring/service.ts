@@ -99,8 +99,9 @@ async function start(parts: NodeParts): Promise<RunningService> {
   // awaited: a part that is half open cannot be closed.
   await Promise.allSettled([listening, following])
   const [port] = await Promise.all([listening, following])
-  const { management, trimming } = opened.serve(follower)
+  const { management, trimming, lapsedMembers } = opened.serve(follower)
   background.add(trimming)
+  background.add(lapsedMembers)
   background.add(keyUses)
   parts.managementRequests.open(management)
 

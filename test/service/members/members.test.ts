@@ -1,10 +1,10 @@
 /** Limits and lifetimes of members, and the keys that they create (administration.md M1, M9 to M11). */
 import { randomUUID } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { ApiKey } from '#model/wire/organization/api-key.ts'
 import type { Member } from '#model/wire/organization/member.ts'
 import type { MemberRecord } from '#entities/organization-records.ts'
-import { removeLapsedMembers } from '#management/members/lapsed-members.ts'
+import { LapsedMemberRemoval } from '#composition/node/lapsed-member-removal.ts'
 import {
   INVITATION_MS,
   MEMBER_GROUPS_MAX,
@@ -121,8 +121,17 @@ test('a member without own grants is deleted 30 days after the last sign-in', as
     ...many(1, { grants: [], updatedAt: clock.now - UNGRANTED_MEMBER_MS }),
   ]
   await put(kept!, recent!, lapsed!, never!)
-  const { answer } = await service.commit(principal, removeLapsedMembers)
-  expect([answer, members()]).toEqual([2, [kept, recent]])
+  let mayWrite = false
+  const { organizationId } = principal
+  const onFault = (error: unknown) => expect(error).toBeUndefined()
+  const parts = { service, organizationId: () => organizationId, mayWrite: () => mayWrite, onFault }
+  const removal = new LapsedMemberRemoval(parts)
+  onTestFinished(() => removal.close())
+  await removal.run()
+  expect(members()).toHaveLength(4)
+  mayWrite = true
+  await removal.run()
+  expect(members()).toEqual([kept, recent])
 })
 
 test.each([
