@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { SIGN_IN_MS, SIGN_INS_AT_ONCE_MAX, SIGN_INS_PER_SECOND_MAX } from '#model/limits.ts'
 import type { SignInStep } from '#model/sign-in/sign-in-request.ts'
+import { PURPOSE, Seal } from '#secrets/seal.ts'
 import { newKey } from '#testing/issuer/forging-issuer.ts'
 import { SIGNED_IN, signInAtIssuer } from './issuer-service.ts'
 
@@ -53,6 +54,17 @@ describe('an unfinished sign-in', () => {
     const stranger = await signInAtIssuer()
     expect(await stranger.finish(await begin())).toBe('sign-in?error=expired')
   })
+
+  test('is not finished by another state, even if the name of the cookie fits', async () => {
+    const { begin, finish, cookiesOf, organization, issuer } = await signInAtIssuer()
+    const [one, other] = [await begin(), await begin()]
+    const seal = new Seal(organization.tokenSecret(), PURPOSE.signIns)
+    const [[name, value], [otherName]] = [cookiesOf(one)[0]!, cookiesOf(other)[0]!]
+    const content = seal.unseal(name, Buffer.from(value, 'base64url'))!
+    const moved = Buffer.from(seal.seal(otherName, content)!).toString('base64url')
+    expect(await finish({ ...other, cookies: [`${otherName}=${moved}`] })).toBe('sign-in?error=failed')
+    expect(issuer.requests.map(({ path }) => path)).not.toContain('/token')
+  })
 })
 
 describe('limits of a node', () => {
@@ -89,7 +101,7 @@ const FAULTS: readonly [string, Fault][] = [
   ['cannot be reached', response => response.destroy()],
   ['responds 500', json(500, {})],
   ['responds 429', json(429, {})],
-  ['redirects', response => response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end()],
+  ['redirects', response => response.writeHead(307, { location: '/redirected' }).end()],
   ['responds with too much', json(200, { issuer: 'a'.repeat(1_048_576) })],
   ['responds with endless text', response => endless(response)],
 ]
@@ -139,13 +151,18 @@ describe('an issuer', () => {
     await expect(begin()).rejects.toMatchObject({ code: 'OVERLOADED' })
   })
 
+  // On Linux, 0.0.0.0 leads to the loopback interface without being one of its addresses.
   test.each([
-    ['an exposed token endpoint', { token_endpoint: 'http://id.example.com/token' }, 'unavailable'],
-    ['an exposed address of its keys', { jwks_uri: 'http://id.example.com/keys' }, 'unavailable'],
-    ['a token endpoint that does not exist', { token_endpoint: undefined }, 'failed'],
+    [
+      'an exposed token endpoint',
+      (exposed: string) => ({ token_endpoint: `${exposed}/token` }),
+      'unavailable',
+    ],
+    ['an exposed address of its keys', (exposed: string) => ({ jwks_uri: `${exposed}/keys` }), 'unavailable'],
+    ['no token endpoint', () => ({ token_endpoint: undefined }), 'failed'],
   ])('with %s gets no request there', async (_, metadata, error) => {
     const { issuer, signIn } = await signInAtIssuer()
-    issuer.metadata = metadata
+    issuer.metadata = metadata(issuer.origin.replace('127.0.0.1', '0.0.0.0'))
     expect(await signIn()).toBe(`sign-in?error=${error}`)
   })
 
