@@ -72,7 +72,7 @@ describe('a logout token', () => {
     await (isAccepted ? received : expect(received).rejects.toMatchObject({ code: 'INVALID_INPUT' }))
   })
 
-  test('of another person or session ends nothing, and neither does one that is older than the session', async () => {
+  test('that names another person or session ends nothing, and neither does one that is older than the session', async () => {
     const { logOut, token, sessions, now } = await signedIn()
     await logOut(token({ sub: 'bob' }))
     await logOut(token({ sub: undefined, sid: 'other' }))
