@@ -283,7 +283,7 @@ describe('a read of a delegate', () => {
     ['u', 403],
     [() => tenantU, 403],
     ['nowhere', 403],
-  ] as const)('of tenant %s', async (name, status) => {
+  ] as const)('list what belongs to tenant %s only if it is one of the key', async (name, status) => {
     const tenant = typeof name === 'string' ? name : name()
     for (const path of [
       `${FACTS}/tenants/${tenant}`,
@@ -296,7 +296,7 @@ describe('a read of a delegate', () => {
       expect([path, (await verdict.send('GET', path, { key })).status]).toEqual([path, status])
   })
 
-  test('of things of other tenants is 404, of the model is complete, of lists without a tenant is 403', async () => {
+  test('find no things of other tenants, return the whole model, and reject lists without a tenant', async () => {
     for (const [path, status] of [
       [`${FACTS}/resource_instances/document:d`, 200],
       [`${FACTS}/resource_instances/document:x`, 404],
