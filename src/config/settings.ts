@@ -82,6 +82,14 @@ export const settings = {
       'time after which `/fresh` is 503 if no news arrives from Redis, or of one environment; decisions continue',
     ),
   ),
+  NEW_STORE_WAIT_MS: setting(
+    'newStoreWaitMs',
+    integer(
+      5_000,
+      { min: 0, max: 600_000 },
+      'if Redis is empty: time for which a node waits for other nodes before it begins a new store; it does not start if another node runs. `0`: it begins immediately',
+    ),
+  ),
   MAX_STALE_MS: setting(
     'maxStaleMs',
     integer(

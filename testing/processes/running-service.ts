@@ -65,7 +65,7 @@ interface SendOptions {
 
 type Settings = Partial<Config>
 
-/** Default settings: no data on disk, one HTTP thread, two known keys, no logs. */
+/** Default settings: no data on disk, one HTTP thread, two known keys, no logs, no wait for other nodes. */
 function settingsOf(settings: Settings): Config {
   const environment = {
     API_KEY,
@@ -73,6 +73,7 @@ function settingsOf(settings: Settings): Config {
     STORE_URL: 'memory:',
     PORT: '0',
     HTTP_THREADS: '1',
+    NEW_STORE_WAIT_MS: '0',
   }
   return { ...readConfig({ ...environment, LOG_LEVEL: 'silent' }), ...settings }
 }

@@ -43,7 +43,7 @@ export class ServiceProcess {
       isBroken ? SOURCES : BUILT,
     ] as const
     const [file, ...args] = command ?? start
-    this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), ...own, ...form, ...env } })
+    this.#child = spawn(file, args, { cwd, env: { ...baseEnv(), ...ALONE, ...own, ...form, ...env } })
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text))
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text))
     this.exited = once(this.#child, 'close').then(([code]) => code as number | null)
@@ -96,6 +96,9 @@ export class ServiceProcess {
     return this.exited
   }
 }
+
+/** The tests begin many stores, and need not wait for other nodes of a Redis that lost its data. */
+const ALONE = { NEW_STORE_WAIT_MS: '0' }
 
 /** Returns the environment variables of this process, without those that configure the service. */
 function baseEnv(): NodeJS.ProcessEnv {

@@ -44,6 +44,11 @@ export interface OpenStoreOptions {
    */
   readonly staleAfterMs?: number
   /**
+   * Time in milliseconds for which a node waits for other nodes before it begins a new organization in an
+   * empty Redis. If another node runs, opening fails. 0, the default, means that it does not wait.
+   */
+  readonly newStoreWaitMs?: number
+  /**
    * Maximum time in milliseconds for which decisions can use a local replica after it was last caught up. 0
    * means no limit.
    */
@@ -128,14 +133,14 @@ export async function openStore(
       isKeyedLater = () => false,
       isReadable = () => true,
     } = options
-    const { onDamage = () => {}, allowsEviction = false } = options
+    const { onDamage = () => {}, allowsEviction = false, newStoreWaitMs = 0 } = options
     const { directory, lock } = lockedDirectory(dataDirectory)
     const release = () => lock.release()
     // Data that a crash of the machine removes from a replica is loaded from Redis again.
     const openTables = (path: string) =>
       JournaledTables.open(new LmdbTables(path), largeWrites, { isFlushed: false, log })
     const rows = { isKeyedLater, isReadable, listedAtOnceMax, buildLists }
-    const loading = { staleAfterMs, maxStaleMs, allowsEviction, ...rows }
+    const loading = { staleAfterMs, newStoreWaitMs, maxStaleMs, allowsEviction, ...rows }
     const events = { log, onDamage, onFault, release }
     // This module is loaded only if it is needed, because loading the Redis client takes as long as loading
     // all modules of an embedded store.

@@ -17,6 +17,11 @@ export interface RedisStoreOptions {
   readonly openTables: (directory: string) => Promise<Tables>
   readonly staleAfterMs: number
   /**
+   * Time for which a node waits for other nodes before it begins a new organization in an empty Redis. 0
+   * means that it does not wait.
+   */
+  readonly newStoreWaitMs: number
+  /**
    * Maximum time for which decisions can use a local replica after it was last caught up. 0 means no limit.
    */
   readonly maxStaleMs: number

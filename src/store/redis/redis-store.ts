@@ -24,12 +24,13 @@ import { connect, NextConnection, type RedisClient } from '#store/redis/link/red
 import { type RedisKeys, redisKeys } from '#store/redis/link/redis-keys.ts'
 import { EmptyStoreError, RedisLedger } from '#store/redis/ledger/redis-ledger.ts'
 import { isReply, RedisLink, UnansweredError } from '#store/redis/link/redis-link.ts'
+import { hasOtherNode } from './other-nodes.ts'
 import { RedisNodeHeartbeats } from './redis-node-heartbeats.ts'
 import type { RedisStoreOptions } from './redis-store-options.ts'
 import { placeName } from '#store/redis/link/redis-url.ts'
 import { RemovedEnvironments } from './removed-environments.ts'
-import { connectionFailure, OngoingFailure } from '#store/redis/link/ongoing-failure.ts'
-import { DamagedStoreError, emptiedStore } from '#store/redis/link/damaged-store-error.ts'
+import { connectionFailure, noConnection, OngoingFailure } from '#store/redis/link/ongoing-failure.ts'
+import { DamagedStoreError, emptiedStore, emptiedUnderNodes } from '#store/redis/link/damaged-store-error.ts'
 
 /** Maximum time that a start waits for its connections. */
 const FIRST_CONNECTION_MS_MAX = 10_000
@@ -223,7 +224,7 @@ export class RedisStore implements Store {
       if (!this.#isConnected && !isRefused) return this.#goOnAlone()
     }
     await this.#waitForConnections(FIRST_CONNECTION_MS_MAX)
-    if (!this.#isConnected) throw this.#noConnection()
+    if (!this.#isConnected) throw noConnection(this.#connections, FIRST_CONNECTION_MS_MAX)
     if (!this.#options.allowsEviction) await this.#eviction.requireNone()
   }
 
@@ -242,16 +243,6 @@ export class RedisStore implements Store {
       if (client.status !== 'ready' && leftMs > 0) await new NextConnection(client).made(leftMs)
     })
     await Promise.all(waits)
-  }
-
-  #noConnection(): AuthzError {
-    const missing = this.#connections.filter(({ client }) => client.status !== 'ready')
-    const reason = missing.find(({ failure }) => failure.reason !== null)?.failure.reason
-    const message = `no connection to the Redis of STORE_URL within ${FIRST_CONNECTION_MS_MAX} ms`
-    return new AuthzError(
-      'STORE_UNAVAILABLE',
-      `${message}: ${reason ?? 'no server responds at this address'}`,
-    )
   }
 
   /** Whether any environment has a replica that may be used for decisions. */
@@ -306,7 +297,7 @@ export class RedisStore implements Store {
         // ones do not wait, so that they do not delay environments that have a replica.
         if (this.#isAlone && this.#following.size === 0)
           await this.#waitForConnections(FIRST_CONNECTION_MS_MAX)
-        if (this.#isAlone) throw this.#noConnection()
+        if (this.#isAlone) throw noConnection(this.#connections, FIRST_CONNECTION_MS_MAX)
         if (onUnreachable && performance.now() >= patientUntil && this.#hearsOthers()) {
           onUnreachable(error)
           onUnreachable = undefined
@@ -329,7 +320,11 @@ export class RedisStore implements Store {
       const others = [...copiedEnvironments(directory)].filter(other => other !== id)
       const isLost = begin === 'never' || (await RedisLedger.isAnyThere(this.#link, address.prefix, others))
       if (isLost) throw new DamagedStoreError(null)
-      return this.#ledger(keys, id, true)
+      const isFirst = begin !== 'before-others' || !(await hasOtherNode(this.nodeHeartbeats, this.#options))
+      // If there is another node, it might have begun the store in the meantime.
+      return this.#ledger(keys, id, isFirst).catch((again: unknown) => {
+        throw again instanceof EmptyStoreError ? emptiedUnderNodes() : again
+      })
     })
     await this.#removed.forget(id)
     const copy = (await this.#found(copies, source.epoch, id)) ?? (await this.#loaded(copies, source, id))

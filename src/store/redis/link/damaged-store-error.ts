@@ -21,6 +21,14 @@ export class DamagedStoreError extends AuthzError {
   }
 }
 
+/** Returns the error of a start on an empty Redis that other running nodes use. */
+export function emptiedUnderNodes(): AuthzError {
+  const message =
+    'Redis is empty, but other nodes run with it: restore Redis, ' +
+    'or set NEW_STORE_WAIT_MS=0 to begin with an empty store, which the other nodes then also use'
+  return new AuthzError('STORE_DAMAGED', message)
+}
+
 /** Returns the error of a start on an empty Redis whose data this node has replicated before. */
 export function emptiedStore(directory: string): AuthzError {
   const message =

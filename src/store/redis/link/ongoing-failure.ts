@@ -87,3 +87,14 @@ function reasonOf(error: unknown): string {
     .replace(/ Retrying from scratch after [\d.]+ms\./, '')
     .replace(/\b(?:connect|getaddrinfo|read|write) (E[A-Z_]+).*/s, '$1')
 }
+
+/** Returns the error of a start without a connection, with the reason of the first missing one. */
+export function noConnection(
+  connections: readonly { readonly client: RedisClient; readonly failure: OngoingFailure }[],
+  withinMs: number,
+): AuthzError {
+  const missing = connections.filter(({ client }) => client.status !== 'ready')
+  const reason = missing.find(({ failure: { reason: known } }) => known !== null)?.failure.reason
+  const message = `no connection to the Redis of STORE_URL within ${withinMs} ms`
+  return new AuthzError('STORE_UNAVAILABLE', `${message}: ${reason ?? 'no server responds at this address'}`)
+}
