@@ -147,7 +147,7 @@ const Email = Type.String({
  * (`subject`). Each permission replaces the one on the same object.
  */
 export const MemberCreate = Type.Object({
-  id: optional(Uuid),
+  id: optional(Reference),
   email: optional(Email),
   subject: optional(
     Type.String({ pattern: '^[\\x00-\\x7f]{1,255}$' }),
@@ -158,7 +158,7 @@ export const MemberCreate = Type.Object({
 export type MemberCreate = Static<typeof MemberCreate>
 
 /** Permissions to remove, by their objects. */
-export const MemberPermissionsRemoval = Type.Object({ id: Uuid, permissions: MemberPermissions })
+export const MemberPermissionsRemoval = Type.Object({ id: Reference, permissions: MemberPermissions })
 export type MemberPermissionsRemoval = Static<typeof MemberPermissionsRemoval>
 
 export const MemberUpdate = Type.Object({
