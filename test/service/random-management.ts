@@ -27,6 +27,9 @@ const TENANTS = ['default', 'default', 'default', 'acme'] as const
 const USERS = ['ann', 'ben', 'cid', 'dee'] as const
 const KEYS = ['k0', 'k1', 'k2', 'k3'] as const
 
+/** The names that the operations use. */
+export const NAMES = { TYPES, ROLES, TENANT_ROLES, USERS, KEYS, LINKS }
+
 const type = fc.constantFrom(...TYPES)
 const thing = fc.constantFrom('folder', 'document')
 const mostlyThing = fc.constantFrom('folder', 'document', 'document', 'group')

@@ -6,9 +6,11 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { SOMEBODY } from '#model/caller.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, DEFAULT_TENANT } from '#model/decision.ts'
 import { ConflictError } from '#model/errors.ts'
+import type { Delegation } from '#model/principal.ts'
 import type { RecordKind } from '#entities/records.ts'
 import { runAtOnce, isResumable } from '#scheduling/resumable.ts'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
@@ -102,8 +104,9 @@ export class RunningEnvironment {
   async execute<Name extends OperationName>(
     name: Name,
     input: OperationInput<Name>,
+    delegation: Delegation | null = null,
   ): Promise<OperationAnswer<Name>> {
-    return (await this.#service.execute(name, input)).answer
+    return (await this.#service.execute(name, input, null, SOMEBODY, null, delegation)).answer
   }
 
   /** Creates a resource with these actions, and with roles that have these permissions. */

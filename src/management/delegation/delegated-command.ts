@@ -15,7 +15,7 @@ import { isResumable, type Resumable } from '#scheduling/resumable.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
 import type { Delegation } from '#model/principal.ts'
-import type { RecordKind } from '#entities/records.ts'
+import type { DerivationRecord, RecordKind, RoleRecord } from '#entities/records.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { Ceiling } from './ceiling.ts'
 
@@ -76,25 +76,38 @@ function changes(records: Draft, kind: RecordKind): boolean {
 }
 
 /**
- * Requires that the draft removes no role and no relation, and derives roles only over relations that it
- * creates. Such a relation has no other tuples than those of the draft.
+ * Requires that the draft creates only relations of the groups API, changes nothing of a role except its
+ * derivations, and derives roles only over relations that it creates. Such a relation has no other tuples
+ * than those of the draft.
  */
 function requireOnlyGroupParts(records: Draft): void {
   const created = new Set<string>()
   for (const [before, after] of records.written('relation')) {
     if (after === null) throw forbidden('relation')
-    if (before?.id !== after.id) created.add(`${after.typeId} ${after.key}`)
+    if (before?.id === after.id) continue
+    if (after.groupUse === null) throw forbidden('relation')
+    created.add(`${after.typeId} ${after.key}`)
   }
   for (const [before, after] of records.written('role')) {
-    if (after === null) throw forbidden('role')
-    const known = before?.id === after.id ? before.grantedTo.entries : []
-    for (const { role, onType, relation } of after.grantedTo.entries) {
-      const isKnown = known.some(
-        entry => entry.role === role && entry.onType === onType && entry.relation === relation,
-      )
-      if (!isKnown && !created.has(`${after.typeId} ${relation}`)) throw forbidden('role')
-    }
+    if (after === null || !isSameButDerivations(before, after)) throw forbidden('role')
+    const known = before?.grantedTo.entries ?? []
+    const isAllowed = (entry: DerivationRecord): boolean =>
+      known.includes(entry) || created.has(`${after.typeId} ${entry.relation}`)
+    const isKept = known.every(entry => after.grantedTo.entries.includes(entry))
+    if (!isKept || !after.grantedTo.entries.every(isAllowed)) throw forbidden('role')
   }
+}
+
+/** Whether two states of a role differ at most in the entries of its derivations. Null: a role without effect. */
+function isSameButDerivations(before: RoleRecord | null, after: RoleRecord): boolean {
+  if (before === null) return after.permissions.length + after.extends.length === 0
+  // The groups API copies a role together with the lists that it does not change.
+  return (
+    before.id === after.id &&
+    before.permissions === after.permissions &&
+    before.extends === after.extends &&
+    before.grantedTo.guarded === after.grantedTo.guarded
+  )
 }
 
 function forbidden(kind: RecordKind): AuthzError {

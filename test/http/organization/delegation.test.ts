@@ -48,6 +48,7 @@ beforeAll(async () => {
       relations: { [relation]: 'folder' },
     })
   await derived('parent', keeper('parent'))
+  await verdict.relation('document', 'near', 'folder')
   // The guard is that of the whole role on pages, and that of the derivation on sheets.
   await derived('page', { ...keeper('page'), when: { no_direct_roles_on_object: true } })
   await derived('sheet', keeper('sheet', true))
@@ -97,6 +98,9 @@ const tuple = (subject: string, object: string, rest: object = {}) => ({
   object,
   ...rest,
 })
+
+/** A tuple over which no role is derived. */
+const near = (tenant: string) => tuple('folder:g', 'document:e', { relation: 'near', tenant })
 
 type Row = readonly [name: string, method: string, path: string, body: object | undefined, status: number]
 
@@ -200,7 +204,8 @@ describe('a change of a delegate', () => {
       ['as subject', ...RELATE, tuple('folder:x', 'document:e'), 404],
       ['as object', ...RELATE, tuple('folder:g', 'document:x'), 404],
       ['as both sides', ...RELATE, tuple('folder:x', documentX, { tenant: 't' }), 404],
-      ['named next to two instances', ...RELATE, tuple('folder:g', 'document:e', { tenant: 'u' }), 403],
+      ['named next to two instances', ...RELATE, near('u'), 403],
+      ['the tenant of both instances', ...RELATE, near('t'), 200],
       ['as object of a removal', ...UNRELATE, tuple('folder:x', 'document:x'), 404],
       ['missing subject', ...RELATE, tuple('folder:new', 'document:e'), 404],
       ['its group', 'PUT', memberPath('others', 'ann'), { tenant: 't' }, 404],
@@ -255,6 +260,12 @@ describe('a change of a delegate', () => {
       bulk(`${TUPLES}/bulk`, 'POST', { operations: [tuple('folder:g', 'document:new')] }, 404),
       bulk(`${TUPLES}/bulk`, 'POST', { operations: [tuple('folder:g', 'document:e')] }, 403),
       bulk(`${TUPLES}/bulk`, 'DELETE', { idents: [tuple('folder:f', 'document:d')] }, 403),
+      bulk(
+        `${ASSIGNMENTS}/bulk`,
+        'POST',
+        [role('clerk', { tenant: 't2' }, 'new'), role('clerk', { tenant: 'u' })],
+        403,
+      ),
       [
         'several roles',
         'POST',
