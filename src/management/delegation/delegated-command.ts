@@ -98,7 +98,9 @@ function requireOnlyGroupParts(records: Draft): void {
   }
 }
 
-/** Whether two states of a role differ at most in the entries of its derivations. Null: a role without effect. */
+/**
+ * Whether two states of a role differ at most in the entries of its derivations. Null: a role without effect.
+ */
 function isSameButDerivations(before: RoleRecord | null, after: RoleRecord): boolean {
   if (before === null) return after.permissions.length + after.extends.length === 0
   // The groups API copies a role together with the lists that it does not change.
