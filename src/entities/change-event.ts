@@ -2,7 +2,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { environmentPath, ShortKey } from '#model/wire/references.ts'
 import { moment, nullable, Uuid } from '#model/wire/common-fields.ts'
-import { Actor } from '#model/wire/organization/actor.ts'
+import { EventActor } from '#model/wire/organization/actor.ts'
 import { ConditionSet } from './condition-set.ts'
 import { ProxyConfig } from './proxy-config.ts'
 import { Relation } from './relation.ts'
@@ -123,7 +123,7 @@ export const ChangeOrigin = Type.Object({
   cause: ChangeCause,
   operation: nullable(Type.String({ description: 'The `operationId` of the call in this description.' })),
   api_key_id: nullable(Uuid),
-  actor: { ...Actor, description: 'Actor that the client of the call claimed, or null.' },
+  actor: nullable(EventActor, 'Actor of the call, or null.'),
   request_id: nullable(Type.String({ description: '`X-Request-ID` of the call.' })),
 })
 export type ChangeOrigin = Static<typeof ChangeOrigin>

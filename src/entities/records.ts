@@ -4,6 +4,7 @@
  * dependents of the deleted entity. The changes for the engine are in `model/change.ts`.
  */
 import type { Attributes, RuleSide } from '#model/change.ts'
+import type { SessionCaller } from '#model/principal.ts'
 import type { Claim } from '#model/wire/organization/actor.ts'
 import type { MappingMethod } from '#model/mapping-urls.ts'
 import type { ACTION } from './action.ts'
@@ -302,8 +303,13 @@ export interface AuditRecord {
   readonly actor: StoredActor | null
 }
 
-/** An actor as an audit entry stores it. The `keyId` of the entry is the key that claimed it. */
-export type StoredActor = Claim & { readonly kind: 'claimed' }
+/**
+ * An actor as an audit entry stores it. The `keyId` of the entry is the key that claimed it, and null for a
+ * member.
+ */
+export type StoredActor =
+  | (Claim & { readonly kind: 'claimed' })
+  | (SessionCaller & { readonly kind: 'member' })
 
 export type StoredRecord =
   | TypeRecord

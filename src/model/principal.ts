@@ -2,7 +2,7 @@
  * The caller, as an API key or a session identifies it: a whole organization, one of its projects, or one
  * environment (native.md B.1, B.13, D-44). In paths, a project or an environment is named by its key or by
  * its id. Neither of them ever changes. The principal of a session has the scope and the level of the grant
- * that applies to the place of the request.
+ * that applies to the place of the request (`member-reach.ts`).
  */
 export type Principal = KeyScope & {
   /** Id of the key; null for the key in `ADMIN_API_KEY`, and for sessions. */
@@ -56,22 +56,62 @@ export function reaches(held: AccessLevel, needed: AccessLevel): boolean {
   return RANKS[held] >= RANKS[needed]
 }
 
+/** A project, with the names that paths can use for it. */
+export interface ProjectPlace {
+  readonly projectId: string
+  readonly projectKey: string
+}
+
+/** An environment, with the names that paths can use for it. */
+export interface EnvironmentPlace extends ProjectPlace {
+  readonly environmentId: string
+  readonly environmentKey: string
+}
+
 type KeyScope =
   | { readonly kind: 'organization'; readonly organizationId: string }
+  | ({ readonly kind: 'project'; readonly organizationId: string } & ProjectPlace)
+  | ({ readonly kind: 'environment'; readonly organizationId: string } & EnvironmentPlace)
   | {
-      readonly kind: 'project'
+      /**
+       * Only for sessions whose request names no place: all projects and environments in which a grant has
+       * the level that the request needs. Environments of these projects are included and not listed.
+       */
+      readonly kind: 'places'
       readonly organizationId: string
-      readonly projectId: string
-      readonly projectKey: string
+      readonly projects: readonly ProjectPlace[]
+      readonly environments: readonly EnvironmentPlace[]
     }
-  | {
-      readonly kind: 'environment'
-      readonly organizationId: string
-      readonly projectId: string
-      readonly projectKey: string
-      readonly environmentId: string
-      readonly environmentKey: string
-    }
+
+/** Whether the principal can see a project with all its environments. */
+export function coversProject(principal: Principal, projectId: string): boolean {
+  switch (principal.kind) {
+    case 'organization':
+      return true
+    case 'project':
+      return principal.projectId === projectId
+    case 'environment':
+      return false
+    case 'places':
+      return principal.projects.some(project => project.projectId === projectId)
+  }
+}
+
+/** Whether the principal can see an environment. */
+export function coversEnvironment(
+  principal: Principal,
+  place: Pick<EnvironmentPlace, 'projectId' | 'environmentId'>,
+): boolean {
+  if (coversProject(principal, place.projectId)) return true
+  if (principal.kind === 'environment') return principal.environmentId === place.environmentId
+  if (principal.kind !== 'places') return false
+  return principal.environments.some(({ environmentId }) => environmentId === place.environmentId)
+}
+
+/** The credential that quotas count: an API key, or all sessions of a member together. */
+export function quotaIdOf({ keyId, session }: Principal): string | null {
+  return session === undefined ? keyId : session.memberId
+}
 
 /** Returns the name of the caller's quota share. All keys with the same scope have the same share. */
 export function shareOf(principal: Principal | null): string {
@@ -81,6 +121,7 @@ export function shareOf(principal: Principal | null): string {
     case 'project':
       return principal.projectId
     case 'organization':
+    case 'places':
       return principal.organizationId
     case undefined:
       return ''

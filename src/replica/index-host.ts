@@ -4,6 +4,7 @@
  */
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 
 export interface IndexHost {
@@ -24,9 +25,15 @@ export interface IndexHost {
   publish(environmentId: string): Promise<void>
   /**
    * Applies one commit to the engine that was loaded last. Resolves when every decision of that engine
-   * reflects the commit. Calls for one environment must not overlap.
+   * reflects the commit. Calls for one environment must not overlap. The rows of the commit are read from the
+   * log when they are accessed, which must be before the promise resolves.
    */
-  apply(environmentId: string, changes: readonly Change[], revision: Revision): Promise<void>
+  apply(
+    environmentId: string,
+    changes: readonly Change[],
+    revision: Revision,
+    rows: Pick<LogEntry, 'put' | 'delete'>,
+  ): Promise<void>
 }
 
 /** A host that can close an environment and keep the other environments available. */

@@ -160,9 +160,9 @@ export class Replica {
   async #catchUp(from: Revision, to: Revision): Promise<Revision> {
     if (from.epoch === to.epoch && from.sequence >= to.sequence) return from
     let at = from
-    for await (const { changes, revision } of this.#store.ledger.feed(from)) {
-      await this.#host.apply(this.#environmentId, changes, revision)
-      at = revision
+    for await (const entry of this.#store.ledger.feed(from)) {
+      await this.#host.apply(this.#environmentId, entry.changes, entry.revision, entry)
+      at = entry.revision
       if (at.sequence >= to.sequence) return at
     }
     throw new AuthzError('STORE_CLOSED', 'the store is closed')
@@ -233,7 +233,7 @@ export class Replica {
   async #follow(after: Revision, isOver: () => boolean): Promise<void> {
     for await (const entry of this.#store.ledger.feed(after)) {
       if (this.#isClosed || isOver()) return
-      const applying = this.#host.apply(this.#environmentId, entry.changes, entry.revision)
+      const applying = this.#host.apply(this.#environmentId, entry.changes, entry.revision, entry)
       this.#applying = applying.catch(() => undefined)
       await applying
       this.#advance(entry.revision)

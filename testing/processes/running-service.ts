@@ -25,6 +25,7 @@ import type { TenantRole } from '#entities/role.ts'
 import type { SetRule } from '#entities/set-rule.ts'
 import type { Tenant } from '#entities/tenant.ts'
 import type { User } from '#entities/user.ts'
+import type { OrganizationService } from '#management/organization/organization-service.ts'
 import { createLog } from '#telemetry/log.ts'
 import { freePort } from './free-port.ts'
 
@@ -89,7 +90,7 @@ export async function textOf(response: Response): Promise<string> {
 
 export class Client {
   readonly settings: Config
-  readonly #service: Pick<RunningService, 'address' | 'close'>
+  readonly #service: Pick<RunningService, 'address' | 'close'> & Partial<RunningService>
   readonly #deaths: Error[]
   #closed: Promise<void> | null = null
 
@@ -110,7 +111,11 @@ export class Client {
     return new Client(settingsOf({}), { address, close: () => Promise.resolve() }, [])
   }
 
-  private constructor(settings: Config, service: Pick<RunningService, 'address' | 'close'>, deaths: Error[]) {
+  private constructor(
+    settings: Config,
+    service: Pick<RunningService, 'address' | 'close'> & Partial<RunningService>,
+    deaths: Error[],
+  ) {
     this.settings = settings
     this.#service = service
     this.#deaths = deaths
@@ -118,6 +123,13 @@ export class Client {
 
   get address(): string {
     return this.#service.address
+  }
+
+  /** Operations of the organization in this process. */
+  get organization(): OrganizationService {
+    const { organization } = this.#service
+    if (!organization) throw new Error('the service runs in another process')
+    return organization
   }
 
   get port(): number {

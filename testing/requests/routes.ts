@@ -6,6 +6,15 @@ import { threadRoutes } from '#composition/wiring/thread-routes.ts'
 import { withoutSecrets } from '#config/settings.ts'
 import { readConfig } from '#config/read-config.ts'
 import type { Route } from '#http/routing/route.ts'
+import { SessionAccess, type SessionSource } from '#http/routing/session-access.ts'
+import { OrganizationPlaces } from '#model/members/organization-places.ts'
+
+const NO_SESSIONS: SessionSource = {
+  places: new OrganizationPlaces({ organizationId: '', projects: [], environments: [] }),
+  find: () => null,
+  byId: () => null,
+  noteUse: () => {},
+}
 
 /** `lost` is the error that each call to a component behind the routes throws. */
 export function routesWithoutService(lost: Error): Route[] {
@@ -20,6 +29,7 @@ export function routesWithoutService(lost: Error): Route[] {
     management: { execute: () => Promise.reject(lost) },
     health: { isReady: () => false, isFresh: () => false, writeRefusal: () => null },
     authenticate: () => null,
+    sessions: new SessionAccess(NO_SESSIONS, 'https://verdict.example'),
     node: { ask: () => Promise.reject(lost) },
     observer: null,
     tokenSecret: '00'.repeat(32),
@@ -31,6 +41,10 @@ export function routesWithoutService(lost: Error): Route[] {
 
 const all = routesWithoutService(new Error('this route table has no service behind it'))
 export const routes: readonly Route[] = all.filter(({ standsFor }) => standsFor === null)
+/** The routes of a service at which members cannot sign in. */
+export const routesWithoutSessions: readonly Route[] = routes.filter(
+  ({ path }) => !/^\/v2\/(sessions?\b|members\/me$)/.test(path),
+)
 /** Fact routes that a decision point also serves under `/facts`. */
 export const mountedRoutes: readonly Route[] = all.filter(
   ({ standsFor, path }) => standsFor !== null && path.startsWith('/facts/'),

@@ -13,6 +13,7 @@ import { CrossOrigin } from '#http/edge/cross-origin.ts'
 import { HttpServer } from '#http/edge/server.ts'
 import { LargeAnswers } from '#http/routing/large-answers.ts'
 import { LargeBodies } from '#http/routing/large-bodies.ts'
+import { SessionAccess } from '#http/routing/session-access.ts'
 import { InvariantError } from '#model/assert.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
@@ -29,6 +30,7 @@ import type {
   HttpThreadOptions,
   ToHttpThread,
 } from '#threads/channel/messages.ts'
+import { ThreadSessions } from '#threads/channel/session-authentication.ts'
 import { SharedCount } from '#threads/channel/shared-count.ts'
 import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
@@ -56,6 +58,9 @@ export class HttpThread {
   readonly #credentials: ApiKeyAuthentication
   /** Null if uses of keys are not counted. */
   readonly #keyRates: KeyRates | null
+  /** Null if sign-in is not configured. */
+  readonly #sessions: ThreadSessions | null
+  readonly #sessionAccess: SessionAccess | null
   readonly #deadline: StalenessDeadline
   readonly #engines: EngineReaders
   readonly #sliced = new ThreadScheduler(new TimeBudget('http'))
@@ -115,13 +120,22 @@ export class HttpThread {
       threads: settings.httpThreads,
     }
     this.#management = new ManagementClient(this.#outbox, queue, this.#streams)
-    this.#credentials = new ApiKeyAuthentication(
-      { now: Date.now, elapsedMs: () => performance.now() },
-      keyId => this.#outbox.send({ kind: 'key-used', keyId }),
+    const clocks = { now: Date.now, elapsedMs: () => performance.now() }
+    this.#credentials = new ApiKeyAuthentication(clocks, keyId =>
+      this.#outbox.send({ kind: 'key-used', keyId }),
     )
+    this.#sessions =
+      options.sessions &&
+      new ThreadSessions(options.sessions, {
+        clocks,
+        idleMs: settings.sessionIdleSeconds * 1_000,
+        onUse: sessionId => this.#outbox.send({ kind: 'session-used', sessionId }),
+      })
+    this.#sessionAccess = this.#sessions && new SessionAccess(this.#sessions, settings.publicUrl!)
     this.#forgetUsesInTime()
     this.#keyRates =
-      options.keyRates && new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now)
+      options.keyRates &&
+      new KeyRates(options.keyRates, settings.requestsPerSecondMax!, Date.now, this.#sessions?.slotOf)
     this.#replaceCredentials(options.credentials)
     const pools =
       settings.poolThreads === 0
@@ -144,6 +158,7 @@ export class HttpThread {
       routes: this.#routes(answers),
       crossOrigin: options.settings.corsOrigins && new CrossOrigin(options.settings.corsOrigins),
       largeBodies: pools && new LargeBodies(pools.bodies, answers),
+      sessions: this.#sessionAccess,
     })
     const parts = this.#routeParts(answers)
     const { opaPort, kongPort } = settings
@@ -219,6 +234,7 @@ export class HttpThread {
       },
       node: this.#management,
       authenticate: this.#credentials.authenticate,
+      sessions: this.#sessionAccess,
     })
   }
 
@@ -272,6 +288,14 @@ export class HttpThread {
       case 'credentials':
         this.#replaceCredentials(message.credentials)
         this.#acknowledge(message)
+        break
+      case 'sessions':
+        this.#sessions?.apply(message.changes)
+        this.#streams.lookAtKeys()
+        this.#acknowledge(message)
+        break
+      case 'session-used':
+        this.#sessions?.extend(message.use)
         break
       case 'organization':
         this.#engines.followOrganization(message.progress)

@@ -112,6 +112,7 @@ export class InProcessService {
       health: { isReady: () => true, isFresh: () => true, writeRefusal: () => null },
       node: { ask: () => Promise.resolve('') },
       authenticate: () => principal,
+      sessions: null,
       observer: null,
       pool: null,
       tokenSecret: randomBytes(32).toString('hex'),
@@ -123,6 +124,7 @@ export class InProcessService {
       minRevision: null,
       takeRate: null,
       largeBodies: null,
+      sessions: null,
     })
     const expireDue = (): void => indexes.expireDue(scope.environmentId)
     return new InProcessService({ dispatcher, onFault, expireDue }, async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Config } from '#config/settings.ts'
 import { KeyUses } from '#management/organization/key-uses.ts'
-import { InvariantError } from '#model/assert.ts'
+import { assert, InvariantError } from '#model/assert.ts'
 import { formatRevision } from '#model/revision.ts'
 import { SignInCounts } from '#model/sign-in/sign-in-counts.ts'
 import { VERSION } from '#model/version.ts'
@@ -20,6 +20,7 @@ import { NodeEnvironments } from '#composition/node/environment-figures.ts'
 import { NodeStatus } from '#composition/node/node-status.ts'
 import { createIndexes } from '#composition/node/node-indexes.ts'
 import { NodeHealth } from '#composition/node/node-health.ts'
+import type { NodeSessions } from '#composition/node/node-sessions.ts'
 import { runtimeServicesOf } from '#composition/node/node-runtime.ts'
 import { openNodeStore } from './open-node-store.ts'
 import { loadOpenTracing, tracingOf } from '#composition/process/open-tracing.ts'
@@ -87,6 +88,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const tracing = tracingOf(config, await loadOpenTracing(config), { log, counters: mainCounters })
   const managementRequests = new ManagementRequests(tracing)
   const keyUses = new KeyUses(runtime.now)
+  const opened: { sessions: NodeSessions | null } = { sessions: null }
   const loopMeter = new LoopMeter(mainCounters)
   metrics.addThread('main', mainCounters.handle)
   const threads = new HttpThreads({
@@ -96,6 +98,10 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     execute: (request, body, waiting) => managementRequests.execute(request, body, waiting),
     describeNode: question => status.answer(question),
     onKeyUsed: keyId => keyUses.note(keyId),
+    onSessionUsed: sessionId => {
+      assert(opened.sessions, 'threads have sessions only if members can sign in')
+      return opened.sessions.noteUse(sessionId)
+    },
     onCounters: (thread, handle) => metrics.addThread(thread, handle),
     onFault: (error, { requestId, operation }) =>
       log.error({ err: error, requestId, operation }, 'a management operation failed'),
@@ -137,6 +143,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     managementRequests,
     keyUses,
     signInCounts,
+    opened,
     counts,
     loopMeter,
     tracing,

@@ -18,6 +18,7 @@ import { OpenEnvironments } from '#management/organization/environment-opening.t
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { SignInCounts } from '#model/sign-in/sign-in-counts.ts'
+import type { Principal } from '#model/principal.ts'
 import type { Replica } from '#replica/replica.ts'
 import type { Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
@@ -50,11 +51,15 @@ export interface OpenManagement {
   readonly environments: OpenEnvironments
   /** `follower` reports when a commit of the organization has taken effect. */
   serve(follower: Replica): {
+    readonly organization: OrganizationService
     readonly management: ManagementService
     readonly trimming: AuditTrimming
     readonly lapsedMembers: LapsedMemberRemoval
   }
 }
+
+/** The caller of commits by the service itself. */
+const SERVICE: Principal = { kind: 'organization', organizationId: '', keyId: null, level: 'admin' }
 
 export function openManagement(parts: ManagementParts): OpenManagement {
   const { config, log, store, runtime, open, indexes, threads, keyUses, signInCounts } = parts
@@ -95,18 +100,21 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       recordsOf: environmentId => environments.recordsOf(environmentId),
       lastUseOf: keyUses.lastUseOf,
       members: memberSettings(config),
+      sessions: open.sessions && open.sessions.context,
       timeShare: sliced.share(ORGANIZATION_STORE_ID),
       whenInForce: revision => follower.whenVisible(revision),
     })
     const retention = new AuditRetention(open.store, runtime, auditRetentionMs)
     const trimming = new AuditTrimming(retention, environments, onFault)
+    const mayWrite = (): boolean => !store.isAlone
     const lapsedMembers = new LapsedMemberRemoval({
       service,
       organizationId: () => organization.organizationId(),
-      mayWrite: () => !store.isAlone,
+      mayWrite,
       onFault,
     })
-    keyUses.begin(organization, { mayWrite: () => !store.isAlone, onFault })
+    keyUses.begin(organization, { mayWrite, onFault })
+    open.sessions?.uses.begin(command => service.commit(SERVICE, command), { mayWrite, onFault })
     const copies = new EnvironmentCopies(service, environments, onFault)
     const imports = new EnvironmentImports({
       organization: service,
@@ -139,7 +147,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       signIn:
         signInCounts && openSignIn({ config, log, runtime, organization, service, counts: signInCounts }),
     })
-    return { management, trimming, lapsedMembers }
+    return { organization: service, management, trimming, lapsedMembers }
   }
   return { environments, serve }
 }

@@ -5,6 +5,7 @@ import { OrganizationState, ORGANIZATION_STORE_ID } from '#management/organizati
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { endRestoredSessions } from '#composition/node/restored-sessions.ts'
+import { NodeSessions } from '#composition/node/node-sessions.ts'
 import { credentialsOf } from '#composition/node/thread-credentials.ts'
 
 export interface OpenOrganization {
@@ -12,6 +13,8 @@ export interface OpenOrganization {
   readonly store: EnvironmentStore
   readonly secrets: ApiKeySecrets
   readonly credentialsFor: ReturnType<typeof credentialsOf>
+  /** Null if sign-in is not configured. */
+  readonly sessions: NodeSessions | null
 }
 
 /** Creates the organization if it does not exist. */
@@ -27,5 +30,6 @@ export async function openOrganization(
   await endRestoredSessions(store, organization)
   const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
   const credentialsFor = credentialsOf(organization, adminHash)
-  return { organization, store: organizationStore, secrets, credentialsFor }
+  const sessions = NodeSessions.of(config, organization, runtime)
+  return { organization, store: organizationStore, secrets, credentialsFor, sessions }
 }

@@ -4,12 +4,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '#config/settings.ts'
+import type { OrganizationService } from '#management/organization/organization-service.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { VERSION } from '#model/version.ts'
 import { Replica } from '#replica/replica.ts'
 import type { Logger } from '#telemetry/log.ts'
 import { OrganizationProgress } from '#threads/indexes/organization-progress.ts'
 import { ensureKey } from '#composition/node/ensure-key.ts'
+import { OrganizationFollower } from '#composition/node/node-sessions.ts'
 import { type NodeParts, openParts, type StartEvents } from './node-parts.ts'
 import { openManagement } from './open-management.ts'
 import { requireKeyForAll } from './open-node-store.ts'
@@ -22,6 +24,8 @@ export interface RunningService {
   /** The key created at this start, to be shown once; null if a key existed already. */
   readonly generatedApiKey: string | null
   readonly hasSampleWorkspace: boolean
+  /** Operations of the organization, for parts of this process that do not send requests. */
+  readonly organization: OrganizationService
   /**
    * How long this node might have missed changes of other nodes, in milliseconds. 0 if no other node writes
    * to the store.
@@ -69,6 +73,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
   const { status, background, keyUses, signInCounts } = parts
   requireKeyForAll(store, config)
   const open = await openOrganization(store, runtime, config)
+  parts.opened.sessions = open.sessions
   const { listening } = await beginHttp(threads, config, { open, counts: parts.counts, deadlines })
   background.add(status)
   status.begin()
@@ -90,7 +95,13 @@ async function start(parts: NodeParts): Promise<RunningService> {
     signInCounts,
   })
   environments.open(opened.environments)
-  const progress = new OrganizationProgress(opened.environments, handle => threads.followOrganization(handle))
+  const organizationFollower = new OrganizationFollower(opened.environments, {
+    sessions: open.sessions && open.sessions.directory,
+    threads,
+  })
+  const progress = new OrganizationProgress(organizationFollower, handle =>
+    threads.followOrganization(handle),
+  )
   const follower = new Replica(ORGANIZATION_STORE_ID, open.store, progress)
   const following = follower.start(error =>
     die(new Error('changes of the organization are no longer followed', { cause: error })),
@@ -99,10 +110,11 @@ async function start(parts: NodeParts): Promise<RunningService> {
   // awaited: a part that is half open cannot be closed.
   await Promise.allSettled([listening, following])
   const [port] = await Promise.all([listening, following])
-  const { management, trimming, lapsedMembers } = opened.serve(follower)
+  const { organization, management, trimming, lapsedMembers } = opened.serve(follower)
   background.add(trimming)
   background.add(lapsedMembers)
   background.add(keyUses)
+  if (open.sessions !== null) background.add(open.sessions.uses)
   parts.managementRequests.open(management)
 
   const generated = await ensureKey({
@@ -121,6 +133,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
     address,
     generatedApiKey: generated?.apiKey ?? null,
     hasSampleWorkspace: generated?.hasSampleWorkspace ?? false,
+    organization,
     stalenessMs: () => store.stalenessMs(),
     replacedHistories: () => store.replacedHistories(),
     close: delayMs => stop(parts, delayMs),

@@ -22,7 +22,7 @@ export async function beginHttp(
     readonly deadlines: StalenessDeadlines
   },
 ): Promise<{ readonly listening: Promise<number> }> {
-  const { organization, credentialsFor } = parts.open
+  const { organization, credentialsFor, sessions } = parts.open
   if (config.opaPort !== null) await reservePort({ host: config.host, port: config.opaPort }, 'OPA_PORT')
   if (config.kongPort !== null) await reservePort({ host: config.host, port: config.kongPort }, 'KONG_PORT')
   const port = await portFor(config)
@@ -32,7 +32,9 @@ export async function beginHttp(
     tokenSecret: organization.tokenSecret(),
     credentials: credentialsFor(organization.secrets()),
     counts: parts.counts,
-    keyRates: config.requestsPerSecondMax === null ? null : createKeyRates(),
+    sessions: sessions && (await sessions.initial()),
+    keyRates:
+      config.requestsPerSecondMax === null ? null : createKeyRates({ hasSessions: sessions !== null }),
     deadline: parts.deadlines.node.handle,
     settings: withoutSecrets(config),
   })

@@ -21,6 +21,7 @@ import type { Authenticate } from '#http/routing/route-access.ts'
 import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.ts'
 import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
 import type { Route } from '#http/routing/route.ts'
+import type { SessionAccess } from '#http/routing/session-access.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ThreadScheduler } from '#scheduling/thread-scheduler.ts'
 import { CONSOLE_DIRECTORY } from '#composition/process/built-form.ts'
@@ -32,6 +33,8 @@ export function threadRoutes(parts: {
   readonly node: NodeSource
   /** For streams, whose keys are checked repeatedly. */
   readonly authenticate: Authenticate
+  /** Null if sign-in is not configured. */
+  readonly sessions: SessionAccess | null
   /** Null if decisions are not observed. */
   readonly observer: DecisionObserver | null
   readonly tokenSecret: string
@@ -45,13 +48,15 @@ export function threadRoutes(parts: {
   /** Whether another thread parses large bodies. */
   readonly hasBodyThread?: boolean
 }): Route[] {
-  const { engines, management, health, node, authenticate, settings, hasBodyThread = false } = parts
+  const { engines, management, health, node, authenticate, sessions, settings } = parts
+  const { hasBodyThread = false } = parts
   const { answers = new LargeAnswers(settings.listedBytesMax) } = parts
   const { options, ...decided } = decisionParts({ ...parts, answers })
   return createRoutes({
     ...decided,
     management,
     authenticate,
+    sessions,
     health,
     organizationRevision: () => engines.organizationProgress()?.revision ?? null,
     node,

@@ -11,6 +11,8 @@ import type { RequestId } from '#http/message/request-id.ts'
 import type { ErrorFamily, Reply } from '#http/message/request-reply.ts'
 import { limitOf } from '#http/routing/limit-of.ts'
 import { problemAnswer } from '#http/routing/problem.ts'
+import type { RouteMatch } from '#http/routing/router.ts'
+import type { SessionAccess } from '#http/routing/session-access.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { isUnreportedFault } from '#model/errors.ts'
 import { writeHead } from './answer-head.ts'
@@ -33,6 +35,8 @@ export interface AnsweredRequest {
   readonly requestId: string
   /** Format of an error response to this request. */
   readonly family: ErrorFamily
+  /** The route of the request. Null if no route matches. */
+  readonly match: RouteMatch | null
   /** Whether the response was sent, or the connection ended before. */
   readonly isOver: boolean
   /** Called when the head of a live response was sent. A live response continues until one side ends it. */
@@ -142,6 +146,8 @@ export class AnswerWriter {
       this.status = answer.status
       writeHead(this.#wire, answer, this.#id, this.#head.headers.endsConnection)
       if (this.#host.crossOrigin !== null) this.#host.crossOrigin.write(this.#wire, this.#head.headers)
+      if (this.#host.sessions !== null && this.#head.headers.authorization === undefined)
+        this.#writeSessionHeaders(this.#host.sessions, answer.status)
       this.#writeBody(answer, closes)
     } catch (error) {
       this.#host.report(error, this.#request.requestId)
@@ -149,6 +155,19 @@ export class AnswerWriter {
       this.status = 500
       this.#break()
     }
+  }
+
+  /**
+   * Writes the headers of a response to a request with the cookie of a session (administration.md C5). No
+   * cache stores the response. If the cookie opens no session, the browser removes it.
+   */
+  #writeSessionHeaders(sessions: SessionAccess, status: number): void {
+    const { headers } = this.#head
+    const { match } = this.#request
+    if (match === null || !sessions.isSent(match.route.access, headers)) return
+    this.#wire.writeHeader('Cache-Control', 'no-store')
+    if (status === 401 && sessions.isStale(headers))
+      this.#wire.writeHeader('Set-Cookie', sessions.cookies.withoutSession())
   }
 
   /**

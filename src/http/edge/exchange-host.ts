@@ -4,6 +4,7 @@ import type { RequestIds } from '#http/message/request-id.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
 import type { Dispatcher } from '#http/routing/dispatch.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
+import type { SessionAccess } from '#http/routing/session-access.ts'
 import type { SegmentStock } from './body-segments.ts'
 import type { CrossOrigin } from './cross-origin.ts'
 import type { StreamScheduler } from './stream-scheduler.ts'
@@ -60,6 +61,8 @@ export interface ExchangeHost {
   readonly tracing: RequestTracing | null
   /** Null if no other origin has access. */
   readonly crossOrigin: CrossOrigin | null
+  /** Null if sign-in is not configured. */
+  readonly sessions: SessionAccess | null
   /** Requests whose bodies arrive in several pieces and are still incomplete. */
   readonly receiving: Set<Receiving>
   /** Reports a defect to the owner of the server. Never throws. */

@@ -99,7 +99,8 @@ export class Exchange
   get actor(): LoggedActor | null {
     const { match } = this
     if (match === null) return null
-    return loggedActor(this.#head.headers, () => this.#host.dispatcher.keyIdOf(match, this, this.#head))
+    const caller = () => this.#host.dispatcher.callerOf(match, this, this.#head)
+    return loggedActor(this.#head.headers, caller)
   }
 
   /** The client that waits for the response, together with the IDs of the request. */

@@ -23,6 +23,7 @@ import type { LargeBodies } from '#http/routing/large-bodies.ts'
 import { familyOfPath } from '#http/routing/path.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
+import type { SessionAccess } from '#http/routing/session-access.ts'
 import { assert } from '#model/assert.ts'
 import { requestIds } from './answer-head.ts'
 import { longBodiesBytesMax, SegmentStock } from './body-segments.ts'
@@ -89,6 +90,8 @@ export interface HttpServerOptions {
   readonly tracing?: RequestTracing | null
   /** Origins whose web pages can call the server. If absent, no other origin has access. */
   readonly crossOrigin?: CrossOrigin | null
+  /** Authenticates members by the cookie of their session. If absent, cookies are not read. */
+  readonly sessions?: SessionAccess | null
   /**
    * Called with the cause of every defect for which the server responded with 500. The owner of the server
    * decides whether the thread must end. Before that, the owner must close the server. Exceptions of this
@@ -169,6 +172,7 @@ export class HttpServer {
       slow = null,
       tracing = null,
       crossOrigin = null,
+      sessions = null,
     } = options
     this.#routes = routes
     this.#onFault = onFault
@@ -181,6 +185,7 @@ export class HttpServer {
         minRevision,
         takeRate,
         largeBodies,
+        sessions,
       }),
       requestIds: requestIds(),
       bodyBytesMax: limits.bodyBytesMax,
@@ -193,6 +198,7 @@ export class HttpServer {
       watch: observer === null ? null : new RequestWatch(routes, observer, slow),
       tracing,
       crossOrigin,
+      sessions,
       receiving: new Set(),
       report: (error, requestId) => this.#report(error, requestId),
       leave: () => this.#leave(),
@@ -359,6 +365,11 @@ export class HttpServer {
     const head = exchange.emptyHead(keepsOthers)
     this.#headers = head.headers
     req.forEach(this.#addHeader)
+    // A request without a key can come with a session, whose headers have no field.
+    if (!keepsOthers && this.#host.sessions !== null && head.headers.authorization === undefined) {
+      exchange.emptyHead(true)
+      req.forEach(this.#addHeader)
+    }
     if (match === null) readHead(req, head)
     else knownHead(req, head, match.route)
     this.#inFlightCount++

@@ -2,8 +2,9 @@
  * Reads the actor that a client claims in `X-Actor` and `X-Actor-For` (administration.md N1). Both headers
  * contain percent-encoded names.
  */
-import { type Claim, claimedActor, type LoggedActor } from '#model/wire/organization/actor.ts'
+import { type Claim, claimedActor, type LoggedActor, memberActor } from '#model/wire/organization/actor.ts'
 import { AuthzError } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
 import { ACTOR_HEADERS_BYTES_MAX, ACTOR_NAME_BYTES_MAX, ACTORS_FOR_MAX } from '#model/limits.ts'
 import { ACTOR, ACTOR_FOR } from './header-fields.ts'
 import type { HeaderList } from './header-list.ts'
@@ -20,16 +21,29 @@ const CONTROL = /\p{Cc}/u
 export function claimIn(headers: HeaderList): Claim | null {
   const claim = readClaim(headers)
   if (typeof claim !== 'string') return claim
-  throw new AuthzError('INVALID_SHAPE', `header.${ACTOR.name}: ${claim}`, {
-    detail: [{ loc: ['header', ACTOR.name], msg: claim, type: 'actor' }],
+  throw refusedClaim(claim)
+}
+
+/** Error for a claim that is not accepted. `msg` states why. */
+export function refusedClaim(msg: string): AuthzError {
+  return new AuthzError('INVALID_SHAPE', `header.${ACTOR.name}: ${msg}`, {
+    detail: [{ loc: ['header', ACTOR.name], msg, type: 'actor' }],
   })
 }
 
-/** Returns the actor for the decision log, or null if the client claims none. `keyId`: key of the client. */
-export function loggedActor(headers: HeaderList, keyId: () => string | null): LoggedActor | null {
+/**
+ * Returns the actor for the decision log: the member of a session, or the actor that the client of a key
+ * claims. Null if there is none. A claim in a request of a session is ignored.
+ */
+export function loggedActor(headers: HeaderList, caller: () => Principal | null): LoggedActor | null {
+  if (headers.authorization === undefined) {
+    const session = caller()?.session
+    if (session !== undefined) return memberActor(session)
+  }
   const claim = readClaim(headers)
   if (claim === null) return null
-  return typeof claim === 'string' ? { kind: 'claimed', malformed: true } : claimedActor(claim, keyId())
+  if (typeof claim === 'string') return { kind: 'claimed', malformed: true }
+  return claimedActor(claim, caller()?.keyId ?? null)
 }
 
 /** Returns the claim, null if there is none, or a text that states why the claim is not valid. */

@@ -159,6 +159,12 @@ export class HeaderList implements ReadonlyMap<string, string> {
     return count > 1
   }
 
+  /** All values of a header without a field, in the order of their arrival. O(headers). */
+  valuesOf(name: string): string[] {
+    this.#assertKept()
+    return this.#others.slice(0, this.#othersLength).filter((_, i, all) => i % 2 === 1 && all[i - 1] === name)
+  }
+
   /** Whether the body uses chunked transfer coding. */
   get comesInChunks(): boolean {
     return this.#transferEncoding !== undefined

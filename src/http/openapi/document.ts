@@ -40,6 +40,19 @@ const SECURITY_SCHEMES = {
     'API key of a project. It manages the project, its environments and their API keys. It cannot make decisions.',
   ),
   organizationKey: bearer('API key of the organization: manages everything. Makes no decisions.'),
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-verdict-session',
+    description:
+      'Session of a member who has signed in. Operations that accept an API key also accept a session, if the grants of the member are sufficient.',
+  },
+  csrfToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-CSRF-Token',
+    description: 'The `csrf_token` in the response of `getSession`.',
+  },
 }
 
 /** Settings on which the content of the document depends. */

@@ -20,6 +20,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded'
 const ENVIRONMENT = { environmentKey: [] }
 const PROJECT = { projectKey: [] }
 const ORGANIZATION = { organizationKey: [] }
+const SESSION = { session: [], csrfToken: [] }
 
 /**
  * Credentials that a route accepts, as a list of alternatives. An empty object means that no credentials are
@@ -32,6 +33,8 @@ const SECURITY: Readonly<Record<RouteAccess, readonly Json[]>> = {
   organization: [ORGANIZATION],
   project: [PROJECT, ORGANIZATION],
   environment: [ENVIRONMENT],
+  session: [SESSION],
+  cookie: [{ session: [] }],
 }
 
 export function operationOf(route: Route, components: Components): Json {

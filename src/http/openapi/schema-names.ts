@@ -6,6 +6,7 @@
  */
 import { assert } from '#model/assert.ts'
 import * as access from '#model/wire/decisions/access.ts'
+import * as actor from '#model/wire/organization/actor.ts'
 import * as action from '#entities/action.ts'
 import * as allowedUrl from '#model/wire/decisions/allowed-url.ts'
 import * as apiKey from '#model/wire/organization/api-key.ts'
@@ -40,6 +41,7 @@ import * as resourceInstance from '#entities/resource-instance.ts'
 import * as resource from '#entities/resource.ts'
 import * as roleAssignment from '#entities/role-assignment.ts'
 import * as role from '#entities/role.ts'
+import * as session from '#model/wire/organization/session.ts'
 import * as setRule from '#entities/set-rule.ts'
 import * as tenantLists from '#model/wire/decisions/tenant-lists.ts'
 import * as tenant from '#entities/tenant.ts'
@@ -48,6 +50,7 @@ import * as user from '#entities/user.ts'
 const FILES: readonly Readonly<Record<string, unknown>>[] = [
   access,
   action,
+  actor,
   allowedUrl,
   apiKey,
   attribute,
@@ -81,6 +84,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   resourceInstance,
   role,
   roleAssignment,
+  session,
   setRule,
   tenant,
   tenantLists,

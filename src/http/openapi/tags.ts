@@ -127,6 +127,11 @@ const TAGS: readonly Tag[] = [
     paths: ['/v2/sign-in'],
   },
   {
+    name: 'Sessions',
+    description: 'Sessions of members. The paths exist only if sign-in is configured.',
+    paths: ['/v2/session', '/v2/sessions'],
+  },
+  {
     name: 'Service',
     description:
       'Health, readiness and freshness of the service, its nodes and metrics, this description and its reference.',

@@ -38,10 +38,12 @@ import { resourcePartRoutes } from '#http/routes/management/resource-parts.ts'
 import { resourceRoutes } from '#http/routes/management/resources.ts'
 import { type SignInRouteSettings, signInRoutes } from '#http/routes/management/sign-in.ts'
 import { roleRoutes } from '#http/routes/management/roles.ts'
+import { sessionRoutes } from '#http/routes/management/sessions.ts'
 import { withBodyLimits } from '#http/routing/body-limits-by-route.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import type { Route } from '#http/routing/route.ts'
+import type { SessionAccess } from '#http/routing/session-access.ts'
 import { consoleRoutes } from './console.ts'
 import { rootRoute } from './root.ts'
 import { type HealthSource, healthRoutes } from './health.ts'
@@ -54,12 +56,12 @@ export interface RouteParts extends DecisionRouteParts {
   readonly management: ManagementGateway
   /** Used by streams: they check the key of their client repeatedly, because it can be revoked. */
   readonly authenticate: Authenticate
+  /** Null if sign-in is not configured. */
+  readonly sessions: SessionAccess | null
   readonly health: HealthSource
   /** Returns the revision of the API keys of the organization that this thread has; null if it is unknown. */
   readonly organizationRevision: () => string | null
   readonly node: NodeSource
-  /** Returns the id of the session with this secret, or null. If absent, there are no sessions. */
-  readonly sessionIdOf?: (secret: string) => string | null
   /** Path of the directory with the built console. */
   readonly consoleDirectory: string
   readonly options: DecisionRouteParts['options'] &
@@ -122,7 +124,11 @@ export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const manageOrganization = managedByOrganization(parts.management)
   const environments = environmentRoutes(manageOrganization)
-  const facts = [...factRoutes(parts.management), changesRoute(parts.management, parts.authenticate)]
+  const ofSessions = sessionRoutes(manageOrganization, parts.sessions)
+  const facts = [
+    ...factRoutes(parts.management),
+    changesRoute(parts.management, parts.authenticate, parts.sessions),
+  ]
   const defined: Route[] = [
     ...decisionRoutes({ options, ...parts }),
     localAssignmentsRoute(parts.management),
@@ -133,7 +139,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...nodeRoutes(parts.node, { hasMetricsToken: options.metricsToken !== null }),
     apiKeyScopeRoute(parts.organizationRevision),
     ...apiKeyRoutes(manageOrganization),
-    ...signInRoutes(parts.management, options, parts.sessionIdOf ?? (() => null)),
+    ...signInRoutes(parts.management, options, secret => parts.sessions?.idOf(secret) ?? null),
     ...organizationRoutes(manageOrganization),
     ...memberRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),
@@ -154,8 +160,9 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...auditRoutes(parts.management, manageOrganization),
     ...groupRoutes(parts.management),
     ...consoleRoutes(parts.consoleDirectory),
-    ...referenceRoutes(() => createDocument(routes, options)),
+    ...referenceRoutes(() => createDocument(described, options)),
   ]
-  const routes = withBodyLimits(defined, options.attributesBytesMax)
-  return routes
+  // The description also contains the routes that exist only if members can sign in.
+  const described = withBodyLimits([...defined, ...ofSessions], options.attributesBytesMax)
+  return parts.sessions === null ? described.slice(0, defined.length) : described
 }

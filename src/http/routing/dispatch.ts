@@ -17,18 +17,22 @@
  * decision waits for a revision (`X-Min-Revision`).
  */
 import type { AskingClient, RequestClient } from '#model/caller.ts'
+import type { Claim } from '#model/wire/organization/actor.ts'
 import { JSON_TYPE } from '#http/message/answer.ts'
-import { claimIn } from '#http/message/claimed-actor.ts'
+import { claimIn, refusedClaim } from '#http/message/claimed-actor.ts'
+import type { HeaderList } from '#http/message/header-list.ts'
 import type { Call, HttpRequest, Reply, RequestNames } from '#http/message/request-reply.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Principal } from '#model/principal.ts'
+import { type Principal, quotaIdOf } from '#model/principal.ts'
 import { BYTES_HERE_MAX, type LargeBodies, type LargeRequest, type WholeBody } from './large-bodies.ts'
 import { decodePathPart } from './path.ts'
+import { scopeInPath } from './path-scope.ts'
 import { parseBody } from './read-body.ts'
 import { type Authenticate, environmentOf, identifyCaller, requireOwn } from './route-access.ts'
 import type { Route } from './route.ts'
 import { type RouteMatch, Router } from './router.ts'
+import type { SessionAccess } from './session-access.ts'
 
 /** A request without its body. */
 export type RequestHead = Omit<HttpRequest, 'body'>
@@ -65,8 +69,10 @@ export interface RevisionGate {
   isAhead(text: string): boolean
 }
 
-/** Returns whether a key is below its rate limit. If so, also counts the request. */
-export type TakeRate = (keyId: string | null) => boolean
+/**
+ * Returns whether a key, or a member in a session, is below its rate limit. If so, also counts the request.
+ */
+export type TakeRate = (quotaId: string | null) => boolean
 
 export interface DispatchOptions {
   readonly hasStrictHeaders: boolean
@@ -76,6 +82,8 @@ export interface DispatchOptions {
   readonly takeRate: TakeRate | null
   /** Reads large bodies on another thread. If null, this thread reads all bodies. */
   readonly largeBodies: LargeBodies | null
+  /** Authenticates members by the cookie of their session. If null, sign-in is not configured. */
+  readonly sessions: SessionAccess | null
 }
 
 export class Dispatcher {
@@ -85,6 +93,7 @@ export class Dispatcher {
   readonly #minRevision: RevisionGate | null
   readonly #takeRate: TakeRate | null
   readonly #largeBodies: LargeBodies | null
+  readonly #sessions: SessionAccess | null
   #unknownWaiting = 0
 
   constructor(routes: readonly Route[], authenticate: Authenticate, options: DispatchOptions) {
@@ -94,6 +103,7 @@ export class Dispatcher {
     this.#minRevision = options.minRevision
     this.#takeRate = options.takeRate
     this.#largeBodies = options.largeBodies
+    this.#sessions = options.sessions
   }
 
   /** Finds the route for a method and path. Throws the error for the client if there is none. */
@@ -120,41 +130,62 @@ export class Dispatcher {
   }
 
   #identify(match: RouteMatch, head: RequestHead): Principal | null {
-    const { route } = match
-    const principal = identifyCaller(route, head.headers.authorization, this.#authenticate)
+    const principal = this.#callerOf(match, head)
     this.#checkKnown(match, head, principal)
     return principal
+  }
+
+  /** Identifies the client by its key or its session. Throws the error for the client. */
+  #callerOf(match: RouteMatch, { headers }: RequestHead): Principal | null {
+    const { route } = match
+    const { authorization } = headers
+    if (
+      authorization === undefined &&
+      this.#sessions !== null &&
+      this.#sessions.isSent(route.access, headers)
+    )
+      return this.#sessions.identify(match, headers)
+    return identifyCaller(route, authorization, this.#authenticate)
+  }
+
+  /** Identifies a client again that was identified as `principal` before. */
+  #callerAgain(match: RouteMatch, head: RequestHead, { session }: Principal): Principal | null {
+    if (session === undefined) return this.#callerOf(match, head)
+    return this.#sessions!.identifyAgain(session.sessionId, match, head.headers)
   }
 
   /**
    * Checks the key of an admitted request again and returns its present principal. Throws the error for the
    * client if the key is no longer valid. The check does not count towards the rate limit of the key.
    */
-  identifyAgain({ route }: RouteMatch, { principal }: Admitted, head: RequestHead): Principal | null {
-    return principal && identifyCaller(route, head.headers.authorization, this.#authenticate)
+  identifyAgain(match: RouteMatch, { principal }: Admitted, head: RequestHead): Principal | null {
+    return principal && this.#callerAgain(match, head, principal)
   }
 
   /**
-   * Id of the key of a request. If the key was unknown when the request was admitted, looks the key up again.
-   * Null for the key in `ADMIN_API_KEY`, and for routes that need no key.
+   * The client of a request. If its key or session was unknown when the request was admitted, looks it up
+   * again. Null for routes that need no credentials, and for clients that are not admitted.
    */
-  keyIdOf({ route }: RouteMatch, { principal }: Admitted, { headers }: RequestHead): string | null {
-    if (principal !== null) return principal.keyId
-    const { authorization } = headers
-    const isRead = route.access !== 'public' && authorization !== undefined
-    return (isRead ? this.#authenticate(authorization)?.keyId : null) ?? null
+  callerOf(match: RouteMatch, { principal }: Admitted, head: RequestHead): Principal | null {
+    if (principal !== null) return principal
+    try {
+      return this.#callerOf(match, head)
+    } catch (error) {
+      if (error instanceof AuthzError) return null
+      throw error
+    }
   }
 
   /** Performs the checks of the head that need the identity of the client. */
   #checkKnown(match: RouteMatch, head: RequestHead, principal: Principal | null): void {
     const { route } = match
-    if (principal !== null && this.#takeRate !== null && !this.#takeRate(principal.keyId)) {
+    if (principal !== null && this.#takeRate !== null && !this.#takeRate(quotaIdOf(principal))) {
       throw new AuthzError('RATE_LIMITED', 'too many requests with this key; try again shortly', {
         limit: 'rate',
       })
     }
     if (principal !== null && route.paramNames.length > 0) {
-      requireOwn(principal, { project: named(match, 'proj_id'), environment: named(match, 'env_id') })
+      requireOwn(principal, scopeInPath(match))
     }
     if (route.requireJsonContentType && !isJsonType(head.headers.contentType)) {
       throw new AuthzError('MALFORMED_REQUEST', `this request needs Content-Type: ${JSON_TYPE}`)
@@ -183,7 +214,7 @@ export class Dispatcher {
     const query = route.query === null ? NOTHING : route.query.read(head.query)
     if (read === null && value !== undefined) route.body?.shape.check(value)
     const { headers } = head
-    const claim = route.readsClaim ? claimIn(headers) : null
+    const claim = route.readsClaim ? claimOf(headers, principal) : null
     const call = { principal, params, query, body: pieces ?? value, headers, caller, names: caller, claim }
     // The wait begins after all checks, so that an invalid request fails immediately.
     return minRevision === null ? route.handle(call) : this.#handleAt(minRevision, match, head, call)
@@ -319,33 +350,32 @@ export class Dispatcher {
     head: RequestHead,
     principal: Principal | null,
   ): Promise<Principal | null> {
-    const { route } = match
     let present = principal
     const identify = (): string => {
       // The key is checked again, because it might have been created or revoked during the wait.
-      present = identifyCaller(route, head.headers.authorization, this.#authenticate)
+      present = principal === null ? this.#callerOf(match, head) : this.#callerAgain(match, head, principal)
       if (principal === null) this.#checkKnown(match, head, present)
-      return environmentOf(present)
+      return placeOf(present)
     }
     const wait = () => this.#minRevision!.reached(minRevision, identify)
     await (principal === null ? this.#asUnknown(wait) : wait())
     // The key could have been revoked or changed during the wait. If an import replaced the environment, the
     // revision belongs to the one before.
-    const last = identifyCaller(route, head.headers.authorization, this.#authenticate)
-    return environmentOf(last) === environmentOf(present) ? last : present
+    const last = present === null ? this.#callerOf(match, head) : this.#callerAgain(match, head, present)
+    return placeOf(last) === placeOf(present) ? last : present
   }
 
   /**
    * The revision for which the request must wait. Null if it need not wait. In this case, the key is checked
    * again, and the error for the client is thrown if the key is no longer valid.
    */
-  #awaitedRevision({ route }: RouteMatch, head: RequestHead, principal: Principal | null): string | null {
-    const text = minRevisionOf(route, head)
+  #awaitedRevision(match: RouteMatch, head: RequestHead, principal: Principal | null): string | null {
+    const text = minRevisionOf(match.route, head)
     if (text === undefined || this.#minRevision === null) return null
-    if (principal === null || !this.#minRevision.isReached(text, environmentOf(principal))) return text
+    if (principal === null || !this.#minRevision.isReached(text, placeOf(principal))) return text
     // The key was checked when the head arrived. The body might have taken a long time since then, so the key
     // is checked again.
-    identifyCaller(route, head.headers.authorization, this.#authenticate)
+    this.#callerAgain(match, head, principal)
     return null
   }
 
@@ -367,23 +397,26 @@ export class Dispatcher {
   }
 }
 
-/** Value of `X-Min-Revision` if the route makes decisions. Other routes do not read this header. */
-function minRevisionOf(route: Route, head: RequestHead): string | undefined {
-  return route.access === 'environment' ? head.headers.minRevision : undefined
+/**
+ * Value of `X-Min-Revision` if the route makes decisions, or reads a session that another node might just
+ * have begun. Other routes do not read this header.
+ */
+function minRevisionOf({ access }: Route, head: RequestHead): string | undefined {
+  return access === 'environment' || access === 'cookie' ? head.headers.minRevision : undefined
 }
 
-/**
- * Decodes a path parameter before it is validated. Returns null if the path has no such parameter, and
- * `undefined` if the parameter cannot be decoded.
- */
-function named({ route, rawParams }: RouteMatch, name: string): string | null | undefined {
-  const index = route.paramNames.indexOf(name)
-  if (index < 0) return null
-  try {
-    return decodePathPart(rawParams[index]!, name)
-  } catch {
-    return undefined
-  }
+/** The environment whose revisions a request can wait for. */
+function placeOf(principal: Principal | null): string {
+  return principal !== null && principal.session !== undefined && principal.kind !== 'environment'
+    ? ''
+    : environmentOf(principal)
+}
+
+/** The actor that the client claims. A member in a session must not claim another (administration.md N8). */
+function claimOf(headers: HeaderList, principal: Principal | null): Claim | null {
+  const claim = claimIn(headers)
+  if (claim === null || principal === null || principal.session === undefined) return claim
+  throw refusedClaim('a session already states who acts: send this header with an API key')
 }
 
 /**

@@ -11,6 +11,7 @@
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
+import { levelTooLow } from '#model/members/member-reach.ts'
 import { type AccessLevel, type Principal, reaches } from '#model/principal.ts'
 
 /**
@@ -22,8 +23,21 @@ import { type AccessLevel, type Principal, reaches } from '#model/principal.ts'
  * - `project`: clients with an organization key or a project key (native.md B.13). Others get 403.
  * - `environment`: clients with an environment key. An organization key is rejected with 403 (native.md D-31,
  *   D-44).
+ * - `session`: members in a session. Keys get 403.
+ * - `cookie`: members in a session, without the token that other requests with the cookie need
+ *   (administration.md C3). Keys get 403.
+ *
+ * Where keys are accepted, sessions with a grant of this reach are also accepted (administration.md C11).
  */
-export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization' | 'project' | 'environment'
+export type RouteAccess =
+  | 'public'
+  | 'optional-key'
+  | 'any-key'
+  | 'organization'
+  | 'project'
+  | 'environment'
+  | 'session'
+  | 'cookie'
 
 /**
  * Use of a route by clients whose grant is limited to tenants (administration.md D2). `read`: returns what
@@ -49,20 +63,32 @@ export type Authenticate = (authorization: string) => Principal | null
 
 /** Returns the principal, or null if the route needs no key. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
 export function identifyCaller(
-  { access, level, delegated }: RouteNeeds,
+  needs: RouteNeeds,
   authorization: string | undefined,
   authenticate: Authenticate,
 ): Principal | null {
+  const { access } = needs
   if (access === 'public') return null
   if (access === 'optional-key' && authorization === undefined) return null
   const principal = authorization === undefined ? null : authenticate(authorization)
-  if (principal === null) {
-    throw new AuthzError('UNAUTHENTICATED', 'this request needs a valid API key: Authorization: Bearer <key>')
-  }
-  requireKind(access, principal.kind)
-  if (level !== null && !reaches(principal.level, level)) throw tooLow(level, principal.level)
-  if (principal.delegation !== undefined && delegated === null && level !== null) throw closedToDelegates()
+  if (principal === null) throw unauthenticated()
+  requireAdmission(needs, principal)
   return principal
+}
+
+/** Error for credentials that are missing or not valid. It is the same for keys and sessions. */
+export function unauthenticated(): AuthzError {
+  return new AuthzError('UNAUTHENTICATED', 'this request needs a valid API key: Authorization: Bearer <key>')
+}
+
+/** Throws `FORBIDDEN` if the kind, the level or the limits of the principal do not fit the route. */
+export function requireAdmission({ access, level, delegated }: RouteNeeds, principal: Principal): void {
+  requireKind(access, principal)
+  if (level === null) return
+  const { session, delegation } = principal
+  const holder = session === undefined ? 'key' : 'session'
+  if (!reaches(principal.level, level)) throw levelTooLow(level, principal.level, holder)
+  if (delegation !== undefined && delegated === null) throw closedToDelegates(holder)
 }
 
 /** Whether the client of a response that has begun could still call the route. */
@@ -79,17 +105,12 @@ export function isStillAdmitted(
   }
 }
 
-function tooLow(required: AccessLevel, held: AccessLevel): AuthzError {
-  const message = `this request needs access_level "${required}" or above; this key has "${held}"`
-  return new AuthzError('FORBIDDEN', message, { levels: { required, held } })
-}
-
-function closedToDelegates(): AuthzError {
-  const message = 'this operation is not available to a key that is limited to tenants and roles'
+function closedToDelegates(holder: 'key' | 'session'): AuthzError {
+  const message = `this operation is not available to a ${holder} that is limited to tenants and roles`
   return new AuthzError('FORBIDDEN', message)
 }
 
-function requireKind(access: RouteAccess, kind: Principal['kind']): void {
+function requireKind(access: RouteAccess, { kind, session }: Principal): void {
   if (access === 'environment' && kind !== 'environment') {
     throw new AuthzError('FORBIDDEN', 'this request needs the API key of an environment')
   }
@@ -101,6 +122,9 @@ function requireKind(access: RouteAccess, kind: Principal['kind']): void {
   }
   if (access === 'project' && kind === 'environment') {
     throw new AuthzError('FORBIDDEN', 'this request needs an API key of the project or of the organization')
+  }
+  if ((access === 'session' || access === 'cookie') && session === undefined) {
+    throw new AuthzError('FORBIDDEN', 'this request needs a session: sign in to the console')
   }
 }
 
@@ -121,7 +145,7 @@ export interface PathScope {
 
 /** Throws `FORBIDDEN` if the path contains another project or environment than that of the key. */
 export function requireOwn(principal: Principal, path: PathScope): void {
-  if (principal.kind === 'organization') return
+  if (principal.kind === 'organization' || principal.kind === 'places') return
   if (!isNamed(path.project, principal.projectKey, principal.projectId)) {
     throw new AuthzError('FORBIDDEN', 'this key belongs to another project than the one in the path')
   }

@@ -7,20 +7,20 @@
  * An entry keeps the input of the call if it is short. Because the input contains keys and attributes,
  * entries are kept for a limited time (`audit-retention.ts`).
  */
-import type { Principal } from '#model/principal.ts'
+import type { Principal, SessionCaller } from '#model/principal.ts'
 import type { Attributes } from '#model/change.ts'
 import type { Claim } from '#model/wire/organization/actor.ts'
 import { idFrom } from '#model/instance-reference.ts'
 import { jsonBytes } from '#model/text/json-text.ts'
 import { AUDIT_INPUT_BYTES_MAX, KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
-import type { AuditRecord } from '#entities/records.ts'
+import type { AuditRecord, StoredActor } from '#entities/records.ts'
 import { runAtOnce, isResumable, type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import type { AuditEntry, AuditQuery } from '#model/wire/organization/audit.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { presentInstant } from '#management/drafts/context.ts'
 import type { Draft } from '#management/drafts/draft.ts'
 import { aboutFilter, thingsOf } from './audit-subjects.ts'
-import { isOfKind, namesActor, presentActor } from './claimed-actors.ts'
+import { isByKey, isOfKind, isOfMember, namesActor, presentActor } from './audited-actors.ts'
 import { auditedThings } from './audited-things.ts'
 import {
   type Page,
@@ -41,14 +41,16 @@ export interface AuditCaller {
   readonly requestId: string
   /** Actor that the client claimed; null if it claimed none. */
   readonly claim: Claim | null
+  /** The session in which the call came; absent if it came with a key. */
+  readonly session?: SessionCaller | undefined
 }
 
 export function auditCallerOf({
   principal,
   requestId,
   claim,
-}: Omit<AuditCaller, 'keyId'> & { readonly principal: Principal }): AuditCaller {
-  return { keyId: principal.keyId, requestId, claim }
+}: Omit<AuditCaller, 'keyId' | 'session'> & { readonly principal: Principal }): AuditCaller {
+  return { keyId: principal.keyId, requestId, claim, session: principal.session }
 }
 
 /** A call that may change something. */
@@ -109,9 +111,9 @@ function* addEntry(
   log: AuditedLog,
 ): Resumable<void> {
   if (records.isEmpty) return
-  const { keyId, operation, claim } = call
+  const { keyId, operation } = call
   const called = { keyId, requestId: call.requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX) }
-  const actor = claim && ({ kind: 'claimed', ...claim } as const)
+  const actor = storedActorOf(call)
   const { fullInput, ...kept } = keptInput(call, log)
   const about = yield* keptThings(records, operation, fullInput)
   records.put({
@@ -125,6 +127,11 @@ function* addEntry(
     ...about,
     actor,
   })
+}
+
+function storedActorOf({ claim, session }: AuditCaller): StoredActor | null {
+  if (session !== undefined) return { kind: 'member', ...session }
+  return claim && { kind: 'claimed', ...claim }
 }
 
 function* keptThings(
@@ -296,6 +303,7 @@ function filterOf(
     api_key_id: key,
     actor,
     actor_kind: kind,
+    member_id: member,
     request_id: request,
     since,
     until,
@@ -305,14 +313,16 @@ function filterOf(
   const keyId = key === undefined ? undefined : key.toLowerCase() === ADMIN ? null : (idFrom(key) ?? key)
   const from = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since)
   const to = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until)
-  const isNarrowed = [operation, key, actor, kind, request, since, until, about].some(
+  const memberId = member && (idFrom(member) ?? member)
+  const isNarrowed = [operation, key, actor, kind, member, request, since, until, about].some(
     part => part !== undefined,
   )
   if (!isNarrowed) return null
   const isAbout = about === undefined ? null : aboutFilter(records, about)
   const isMeant = (entry: AuditRecord): boolean =>
     (operation === undefined || entry.operation === operation) &&
-    (keyId === undefined || (entry.keyId === keyId && entry.requestId !== '')) &&
+    (keyId === undefined || isByKey(entry, keyId)) &&
+    (memberId === undefined || isOfMember(entry, memberId)) &&
     (actor === undefined || namesActor(entry, actor)) &&
     (kind === undefined || isOfKind(entry, kind)) &&
     (request === undefined || entry.requestId === request) &&

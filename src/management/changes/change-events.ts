@@ -3,7 +3,7 @@
  * the log entry contains all data. The only exception is the key of a resource type whose role was changed by
  * the removal of another entity; `typeKeyOf` looks it up.
  */
-import { presentActor } from '#management/audit/claimed-actors.ts'
+import { presentEventActor } from '#management/audit/audited-actors.ts'
 import { type EnvironmentScope, presentInstant } from '#management/drafts/context.ts'
 import { EXPIRY } from '#management/facts/expiry.ts'
 import type { Change, Permission, TakenAlong } from '#model/change.ts'
@@ -187,7 +187,7 @@ function originOf({ revision }: LogEntry, audit: AuditRecord | null, time: numbe
     cause: causeOf(audit),
     operation: audit?.operation ?? null,
     api_key_id: audit?.keyId ?? null,
-    actor: audit && presentActor(audit),
+    actor: audit && presentEventActor(audit),
     // Entries that the service adds on its own have no request.
     request_id: audit?.requestId || null,
   }

@@ -3,7 +3,7 @@
  * grants on objects on which it holds `admin` itself, so that no caller can give more than it holds.
  */
 import { AuthzError } from '#model/errors.ts'
-import type { Principal } from '#model/principal.ts'
+import { coversEnvironment, coversProject, type Principal } from '#model/principal.ts'
 import type { OrganizationContext } from '#management/scopes/organization-context.ts'
 import type { MemberSettings } from '#management/scopes/member-settings.ts'
 import type { GrantPlace } from '#management/scopes/named-objects.ts'
@@ -21,8 +21,8 @@ export function holdsAdminOn(principal: Principal, { projectId, environmentId }:
   if (principal.level !== 'admin' || principal.delegation !== undefined) return false
   if (principal.kind === 'organization') return true
   if (projectId === null) return false
-  if (principal.kind === 'project') return principal.projectId === projectId
-  return principal.environmentId === environmentId
+  if (environmentId === null) return coversProject(principal, projectId)
+  return coversEnvironment(principal, { projectId, environmentId })
 }
 
 /** Throws `FORBIDDEN` unless the caller can change grants on each of the objects. */
@@ -67,6 +67,12 @@ export function concerns(principal: Principal, { projectId, environmentId }: Gra
       return (
         principal.projectId === projectId &&
         (environmentId === null || environmentId === principal.environmentId)
+      )
+    case 'places':
+      if (coversProject(principal, projectId)) return true
+      return principal.environments.some(
+        place =>
+          place.projectId === projectId && (environmentId === null || place.environmentId === environmentId),
       )
   }
 }

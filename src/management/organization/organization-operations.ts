@@ -39,6 +39,7 @@ import {
   listMembers,
   updateMember,
 } from '#management/members/members.ts'
+import { deleteSession, endSession, getSession, listSessions } from '#management/sessions/sessions.ts'
 import { getActiveOrganization, getOrganization, listOrganizations } from './organization-read.ts'
 import { createProject, deleteProject, getProject, listProjects, updateProject } from './projects.ts'
 
@@ -59,6 +60,8 @@ export const organizationReads = {
   listOrganizationAuditEntries: listAuditEntries,
   listOrganizations,
   listProjects,
+  getSession,
+  listSessions,
 }
 
 export const organizationWrites = {
@@ -73,6 +76,8 @@ export const organizationWrites = {
   deleteMemberGroup,
   deleteMemberPermissions,
   deleteProject,
+  deleteSession,
+  endSession,
   replaceMemberGroup,
   rotateApiKey,
   updateApiKey,

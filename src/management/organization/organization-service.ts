@@ -19,6 +19,7 @@ import type { MemberSettings } from '#management/scopes/member-settings.ts'
 import type {
   OrganizationReadContext,
   OrganizationWriteContext,
+  SessionLookup,
 } from '#management/scopes/organization-context.ts'
 import {
   type OrganizationOperations,
@@ -43,6 +44,8 @@ export interface OrganizationServiceOptions {
   readonly lastUseOf: (keyId: string) => Instant | null
   /** Null if members cannot sign in. */
   readonly members: MemberSettings | null
+  /** Null or absent if members cannot sign in. */
+  readonly sessions?: SessionLookup | null
   /** Its share of the thread; absent: it does not share the thread. */
   readonly timeShare?: TimeShare
   /** Resolves when every thread of this process uses the keys and environments of that revision. */
@@ -140,7 +143,7 @@ export class OrganizationService {
   #context(principal: Principal) {
     const { runtime, secrets, keyOverlapSeconds, closureOf, recordsOf, lastUseOf, members } = this.#options
     const { newId } = runtime
-    const lookups = { closureOf, recordsOf, lastUseOf, members }
+    const lookups = { closureOf, recordsOf, lastUseOf, members, sessions: this.#options.sessions ?? null }
     return { principal, now: runtime.now(), newId, secrets, keyOverlapSeconds, ...lookups }
   }
 }

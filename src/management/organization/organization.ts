@@ -9,6 +9,7 @@ import type { Draft } from '#management/drafts/draft.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
 import type { RuntimeServices } from '#management/drafts/runtime-services.ts'
 import { AuthzError } from '#model/errors.ts'
+import type { OrganizationPlaceNames } from '#model/members/organization-places.ts'
 import type { AccessLevel, Principal } from '#model/principal.ts'
 import type { Instant } from '#entities/instant.ts'
 import type { ApiKeyRecord, EnvironmentRecord, ProjectRecord } from '#entities/organization-records.ts'
@@ -218,6 +219,20 @@ export class OrganizationState {
     return known
   }
 
+  /** Names of all projects and environments that paths can use. */
+  placeNames(): OrganizationPlaceNames {
+    const records = this.#records()
+    const projects = records.list('project', lists.all('project'))
+    return {
+      organizationId: requireOrganization(records).id,
+      projects: Array.from(projects, ({ id, key }) => ({ projectId: id, projectKey: key })),
+      environments: this.environments().flatMap(({ scope, projectKey, environmentKey, isHidden }) => {
+        const { projectId, environmentId } = scope
+        return isHidden ? [] : [{ projectId, projectKey, environmentId, environmentKey }]
+      }),
+    }
+  }
+
   /** Ids of removed environments whose data must still be deleted. */
   removedEnvironmentIds(): string[] {
     const removed = this.#records().list('removed-environment', lists.all('removed-environment'))
@@ -375,6 +390,7 @@ export class OrganizationState {
       recordsOf: environmentNotOpen,
       lastUseOf: () => null,
       members: null,
+      sessions: null,
     }
   }
 }

@@ -6,7 +6,7 @@
 import type { Draft } from '#management/drafts/draft.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import { AuthzError } from '#model/errors.ts'
-import type { Principal } from '#model/principal.ts'
+import { coversProject, type Principal } from '#model/principal.ts'
 import type { Instant } from '#entities/instant.ts'
 import type { EnvironmentRecord, OrganizationRecord, ProjectRecord } from '#entities/organization-records.ts'
 import type { Closure } from '#replica/closed-environment.ts'
@@ -34,6 +34,16 @@ export interface OrganizationContext {
   lastUseOf(keyId: string): Instant | null
   /** Null if members cannot sign in, because no issuer is configured. */
   readonly members: MemberSettings | null
+  /** Null if members cannot sign in. */
+  readonly sessions: SessionLookup | null
+}
+
+/** The sessions of this node. */
+export interface SessionLookup {
+  /** Time after its last use at which a session ends. */
+  readonly sessionIdleMs: number
+  /** Last use of the session that its row may not have yet; null if none. */
+  lastUseOf(sessionId: string): Instant | null
 }
 
 export interface OrganizationReadContext extends OrganizationContext {
@@ -93,7 +103,8 @@ export function requireEnvironment(
 }
 
 export function mayTouch(principal: Principal, project: { readonly id: string }): boolean {
-  return principal.kind === 'organization' || principal.projectId === project.id
+  if (principal.kind === 'environment') return principal.projectId === project.id
+  return coversProject(principal, project.id)
 }
 
 /**

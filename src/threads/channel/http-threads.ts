@@ -9,6 +9,7 @@ import type { NodeQuestion } from '#decisions/questions/node-question.ts'
 import type { NodeState } from '#decisions/questions/node-state.ts'
 import { unmarked } from '#management/operations/answer-marks.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
+import type { SessionChanges, SessionUse } from '#management/sessions/session-directory.ts'
 import type { ManagementAnswer, ManagementRequest } from '#management/management-service.ts'
 import { InvariantError } from '#model/assert.ts'
 import { type ErrorData, errorToData, isUnreportedFault } from '#model/errors.ts'
@@ -56,6 +57,8 @@ export interface HttpThreadsOptions {
   describeNode(question: NodeQuestion): Promise<string>
   /** A thread has authenticated a caller with that key. */
   onKeyUsed(keyId: string): void
+  /** A request came in that session. Returns the use for the other threads. */
+  onSessionUsed(sessionId: string): SessionUse
   /** A thread has sent the handle of its counters. */
   onCounters(thread: string, handle: ThreadCountersHandle): void
   /**
@@ -167,6 +170,14 @@ export class HttpThreads {
     return this.#sendAcknowledged(acknowledge => ({ kind: 'credentials', credentials, acknowledge }))
   }
 
+  /** Resolves when all running threads use these changes. */
+  applySessions(changes: SessionChanges): Promise<void> {
+    const { places, removedIds, set, used } = changes
+    const isEmpty = places === null && removedIds.length + set.length + used.length === 0
+    if (isEmpty) return Promise.resolve()
+    return this.#sendAcknowledged(acknowledge => ({ kind: 'sessions', changes, acknowledge }))
+  }
+
   setState(state: NodeState): void {
     this.#send({ kind: 'state', state })
   }
@@ -255,10 +266,16 @@ export class HttpThreads {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
     else if (message.kind === 'manage') void this.#manage(thread, message)
     else if (message.kind === 'key-used') this.#options.onKeyUsed(message.keyId)
+    else if (message.kind === 'session-used') this.#extendSession(message.sessionId)
     else if (message.kind === 'ask-node') void this.#describeNode(thread, message)
     else if (message.kind === 'abandon') this.#abandon(thread, message.call)
     else if (isAboutStreams(message)) this.#streamsOfThreads.get(thread)?.receive(message)
     else if (isAboutPieces(message)) this.#pieces(thread).receive(message)
+  }
+
+  #extendSession(sessionId: string): void {
+    const use = this.#options.onSessionUsed(sessionId)
+    for (const outbox of this.#outboxes.values()) outbox.send({ kind: 'session-used', use })
   }
 
   async #manage(

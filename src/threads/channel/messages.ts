@@ -8,6 +8,7 @@ import type { NodeQuestion } from '#decisions/questions/node-question.ts'
 import type { NodeState } from '#decisions/questions/node-state.ts'
 import type { ChangeBatch } from '#management/changes/change-channel.ts'
 import type { ManagementRequest } from '#management/management-service.ts'
+import type { SessionChanges, SessionUse } from '#management/sessions/session-directory.ts'
 import type { ErrorData } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ThreadCountersHandle } from '#telemetry/thread-counters.ts'
@@ -16,6 +17,7 @@ import type { ProgressHandle } from '#threads/indexes/index-progress.ts'
 import type { AttachedIndex } from '#threads/indexes/shared-indexes.ts'
 import type { KeyRatesHandle } from './key-rates.ts'
 import type { PieceAnswer } from './remote-pieces.ts'
+import type { InitialSessions } from './session-authentication.ts'
 import type { SharedCountsHandle } from './shared-count.ts'
 
 /**
@@ -57,6 +59,8 @@ export interface HttpThreadOptions<Settings> {
    * "unknown".
    */
   readonly credentials: readonly Credential[]
+  /** The sessions, which are known as early as the credentials; null if sign-in is not configured. */
+  readonly sessions: InitialSessions | null
   /** Counts of open and in-flight work in all threads. */
   readonly counts: SharedCountsHandle
   /** Number of uses of each key in the current second; null if uses are not counted. */
@@ -95,6 +99,10 @@ export type ToHttpThread =
       readonly index: AttachedIndex
       readonly acknowledge: number
     }
+  /** Applies changes of the accepted sessions. Acknowledged. */
+  | { readonly kind: 'sessions'; readonly changes: SessionChanges; readonly acknowledge: number }
+  /** Extends sessions that other threads of this node have seen. */
+  | { readonly kind: 'session-used'; readonly use: SessionUse }
   /**
    * Orders the thread to drop the index of the environment. With a reason, the environment is closed and
    * callers receive the reason. Without a reason, the environment was deleted. Acknowledged.
@@ -154,6 +162,8 @@ export type FromHttpThread =
   | { readonly kind: 'acknowledged'; readonly acknowledge: number }
   /** A caller was authenticated with that key, for the first time since uses were forgotten. */
   | { readonly kind: 'key-used'; readonly keyId: string }
+  /** A request came in that session, for the first time in an interval. */
+  | { readonly kind: 'session-used'; readonly sessionId: string }
   /** `hasBody` states that the body is sent in chunks, which the main thread requests. */
   | {
       readonly kind: 'manage'

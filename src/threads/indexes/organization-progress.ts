@@ -8,9 +8,11 @@ import type { Revision } from '#model/revision.ts'
 import type { IndexHost } from '#replica/index-host.ts'
 import { createProgress, type ProgressHandle, publishProgress } from './index-progress.ts'
 
+type CommittedRows = Parameters<IndexHost['apply']>[3]
+
 interface Follower {
   load(): Promise<void>
-  apply(): Promise<void>
+  apply(rows: CommittedRows): Promise<void>
 }
 
 export class OrganizationProgress implements IndexHost {
@@ -34,9 +36,14 @@ export class OrganizationProgress implements IndexHost {
     this.#onEpoch(this.#progress)
   }
 
-  async apply(_id: string, _changes: readonly Change[], { sequence }: Revision): Promise<void> {
+  async apply(
+    _id: string,
+    _changes: readonly Change[],
+    { sequence }: Revision,
+    rows: CommittedRows,
+  ): Promise<void> {
     assert(this.#progress, 'changes follow a load')
-    await this.#follower.apply()
+    await this.#follower.apply(rows)
     publishProgress(this.#progress, sequence)
   }
 }

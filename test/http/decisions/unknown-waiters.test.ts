@@ -25,6 +25,7 @@ function waitingDispatcher(takeRate: () => boolean) {
     hasStrictHeaders: false,
     takeRate,
     largeBodies: null,
+    sessions: null,
     minRevision: {
       isReached: () => false,
       isAhead: () => true,
@@ -49,7 +50,7 @@ function waitingDispatcher(takeRate: () => boolean) {
       resource: { type: 'doc', id: '1' },
     }
     const bytes = Buffer.from(JSON.stringify(body))
-    expect(dispatcher.keyIdOf(match, admitted, head)).toBe(known.is ? 'k' : null)
+    expect(dispatcher.callerOf(match, admitted, head)?.keyId ?? null).toBe(known.is ? 'k' : null)
     return dispatcher.answer(match, admitted, head, viewOf(bytes))
   }
   const arrive = (): void => {

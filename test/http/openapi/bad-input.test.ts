@@ -10,7 +10,7 @@ import type { Route } from '#http/routing/route.ts'
 import { FACTS, ADMIN_KEY, type Answer, API_KEY, sharedService } from '#testing/processes/running-service.ts'
 import { type Problem, refusal } from '../../support/calls/refusals.ts'
 import { exampleCalls } from '../../support/calls/example-calls.ts'
-import { REQUIRED_QUERIES, routes } from '#testing/requests/routes.ts'
+import { REQUIRED_QUERIES, routesWithoutSessions as routes } from '#testing/requests/routes.ts'
 
 const BODY_BYTES_MAX = 2_048
 const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX })

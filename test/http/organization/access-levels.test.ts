@@ -23,7 +23,7 @@ import {
 } from '#testing/processes/running-service.ts'
 
 const NAMES: Readonly<Record<AccessLevel, string>> = {
-  no_access: 'getApiKeyScope',
+  no_access: 'getApiKeyScope getSession endSession listSessions deleteSession getOwnMember',
   decide: `isAllowed isAllowedBulk isAllowedUrl isAllowedNginx isAllowedNginxByPost isAllowedKong accessEvaluation
     accessEvaluations searchResources searchActions getUserPermissions getAllowedTenants getUserTenants
     getUserPermissionsPackageOpa getUserPermissionsOpa isAllowedOpa isAllowedBulkOpa getAllowedTenantsOpa
@@ -94,7 +94,8 @@ async function describedOperations() {
   const all = Object.entries(body.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
   )
-  const needsKey = ({ security }: Operation) => security.every(way => Object.keys(way).length > 0)
+  const needsKey = ({ security }: Operation) =>
+    security.every(way => Object.keys(way).length > 0 && !('session' in way))
   return all.filter(operation => operation.security.length > 0 && needsKey(operation))
 }
 

@@ -1,5 +1,5 @@
 /**
- * The author of a change: either an API key, shown with its name if the session can read the key, or the
+ * The author of a change: a member, an API key, shown with its name if the session can read the key, or the
  * service itself. If the client claimed an actor, the text states which key claimed it (administration.md
  * N9).
  */
@@ -17,6 +17,7 @@ export function Actor({ entry }: { readonly entry: Entry }) {
     if (id !== null) return <Key id={id} unnamed={labels.keyNumber} />
     return <span>{request === '' ? labels.service : labels.adminKey}</span>
   }
+  if (actor.kind === 'member') return <bdi title={actor.subject}>{actor.name ?? actor.subject}</bdi>
   return (
     <span>
       <bdi className="key">{labels.claimed(actor.name, actor.on_behalf_of.join(', '))}</bdi>{' '}

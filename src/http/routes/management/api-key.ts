@@ -40,13 +40,15 @@ export function apiKeyScopeRoute(revision: () => string | null): Route {
     handle: ({ principal }) => {
       assert(principal, 'a route for any key has a caller')
       const known = revision()
+      const { kind } = principal
       return {
         status: 200,
         body: {
           organization_id: principal.organizationId,
-          project_id: principal.kind === 'organization' ? null : principal.projectId,
-          environment_id: principal.kind === 'environment' ? principal.environmentId : null,
-          access_level: principal.level,
+          project_id: kind === 'project' || kind === 'environment' ? principal.projectId : null,
+          environment_id: kind === 'environment' ? principal.environmentId : null,
+          // A session without a grant on the organization has no level there (administration.md C11).
+          access_level: kind === 'places' ? 'no_access' : principal.level,
           ...principal.delegation,
         },
         // During startup, a thread can have the keys before it knows their revision. The response then has no

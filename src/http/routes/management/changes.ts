@@ -4,14 +4,21 @@ import type { Call } from '#http/message/request-reply.ts'
 import { type Authenticate, isStillAdmitted } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { parsePosition } from '#management/changes/stream-position.ts'
+import type { SessionAccess } from '#http/routing/session-access.ts'
 import { assert } from '#model/assert.ts'
 import { ChangesPath, ChangesQuery, EVENTS_TYPE, StreamEvent } from '#entities/change-event.ts'
 import type { EnvironmentPath } from '#model/wire/organization/environment.ts'
 import { FACTS_BASE, type ManagementGateway, plainNames } from './managed.ts'
 
 const NEEDED = { access: 'any-key', level: 'read' } as const
+const NEEDS = { ...NEEDED, delegated: null }
 
-export function changesRoute(gateway: ManagementGateway, authenticate: Authenticate): Route {
+/** `sessions`: null if sign-in is not configured. */
+export function changesRoute(
+  gateway: ManagementGateway,
+  authenticate: Authenticate,
+  sessions: SessionAccess | null,
+): Route {
   return defineRoute({
     method: 'GET',
     path: `${FACTS_BASE}/changes`,
@@ -34,13 +41,14 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
     handle: async (call: Call<EnvironmentPath, ChangesQuery>) => {
       const { principal, params, query, headers } = call
       assert(principal, 'a management route has a caller')
+      const path = { project: params.proj_id, environment: params.env_id }
       const { stream, revision } = await gateway.execute(
         {
           about: 'changes',
           operation: 'streamChanges',
           principal,
           ...plainNames(call.names),
-          path: { project: params.proj_id, environment: params.env_id },
+          path,
           query,
           since: sinceOf(headers.get('last-event-id'), query.since),
         },
@@ -48,9 +56,14 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
       )
       assert(stream, 'changes come as a stream')
       const authorization = headers.get('authorization') ?? ''
+      const { session } = principal
+      const isAdmitted =
+        session === undefined
+          ? () => isStillAdmitted(NEEDS, authorization, authenticate)
+          : () => sessions!.isStillAdmitted(session.sessionId, NEEDS, path)
       return {
         status: 200,
-        body: stream(() => isStillAdmitted({ ...NEEDED, delegated: null }, authorization, authenticate)),
+        body: stream(isAdmitted),
         headers: {
           'content-type': EVENTS_TYPE,
           'cache-control': 'no-store, no-transform',

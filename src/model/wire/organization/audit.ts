@@ -42,11 +42,10 @@ export const AuditEntry = Type.Object({
   created_at: Timestamp,
   operation: Type.String({ description: 'The `operationId` of the call in this description.' }),
   api_key_id: nullable(Uuid),
-  actor: {
-    ...Actor,
-    description:
-      'Actor that the client of the call claimed. Null: no actor, or an entry of an older release.',
-  },
+  actor: nullable(
+    Actor,
+    'Actor that the client of the call claimed, or the member in whose session the call was made. Null: no actor, or an entry of an older release.',
+  ),
   request_id: Type.String({ description: 'The `X-Request-ID` of the call.' }),
   sequence: Type.Integer({
     minimum: 1,
@@ -83,7 +82,7 @@ const AUDIT_SUBJECT_KINDS = [
 export type AuditSubjectKind = (typeof AUDIT_SUBJECT_KINDS)[number]
 
 /** Kinds of actors by which entries can be filtered. */
-const ACTOR_KINDS = ['claimed', 'none'] as const
+const ACTOR_KINDS = ['claimed', 'member', 'none'] as const
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
 export const OrganizationAuditQuery = Type.Object({
@@ -100,8 +99,12 @@ export const OrganizationAuditQuery = Type.Object({
   ),
   actor_kind: Type.Optional(
     Type.Enum(ACTOR_KINDS, {
-      description: '`claimed`: only calls with `X-Actor`; `none`: only entries without an actor.',
+      description:
+        '`claimed`: only calls with `X-Actor`; `member`: only calls of signed-in members; `none`: only entries without an actor.',
     }),
+  ),
+  member_id: Type.Optional(
+    Type.String({ minLength: 1, description: 'Only calls in sessions of this member.' }),
   ),
   request_id: Type.Optional(
     Type.String({ minLength: 1, description: 'Only the call with this `X-Request-ID`.' }),

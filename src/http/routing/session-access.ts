@@ -1,0 +1,184 @@
+/**
+ * Authenticates requests by the cookie of a session (administration.md C3 to C5, C10, C11). The cookie is
+ * read only if sign-in is configured and the request has no `Authorization` header.
+ *
+ * A cookie alone proves nothing: a browser also attaches it to requests that pages of other origins cause.
+ * It therefore counts only together with the token of the session, and never if the browser states another
+ * origin.
+ */
+import { isCsrfToken } from '#http/message/csrf-token.ts'
+import { HeaderList } from '#http/message/header-list.ts'
+import { assert } from '#model/assert.ts'
+import { AuthzError } from '#model/errors.ts'
+import { type GrantHolder, principalAnywhere, principalAt, principalIn } from '#model/members/member-reach.ts'
+import type { NamedPlace, OrganizationPlaces } from '#model/members/organization-places.ts'
+import type { Principal } from '#model/principal.ts'
+import { cookiesIn, SessionCookies } from '#model/sign-in/session-cookies.ts'
+import { scopeInPath } from './path-scope.ts'
+import { requireAdmission, type RouteAccess, type RouteNeeds, unauthenticated } from './route-access.ts'
+import type { RouteMatch } from './router.ts'
+
+/** The sessions of a thread. */
+export interface SessionSource<Session extends GrantHolder = GrantHolder> {
+  readonly places: OrganizationPlaces
+  /** The session with this secret, unless it has ended or expired. */
+  find(secret: string): Session | null
+  /** The session with this id, unless it has ended or expired. */
+  byId(sessionId: string): Session | null
+  /** Records that the session was used. */
+  noteUse(session: Session): void
+}
+
+export const ENVIRONMENT_HEADER = 'X-Verdict-Environment'
+/** Header with the token of the session. */
+const CSRF_TOKEN = 'x-csrf-token'
+/** The secret of a session: 256 random bits in base64url. */
+const SECRET = /^[\w-]{43}$/
+const ENVIRONMENT_NAME = ENVIRONMENT_HEADER.toLowerCase()
+
+export class SessionAccess<Session extends GrantHolder = GrantHolder> {
+  readonly cookies: SessionCookies
+  readonly #source: SessionSource<Session>
+  readonly #origin: string
+
+  /** `publicUrl`: the address of the service for browsers (`PUBLIC_URL`). */
+  constructor(source: SessionSource<Session>, publicUrl: string) {
+    this.cookies = new SessionCookies(publicUrl)
+    this.#source = source
+    this.#origin = new URL(publicUrl).origin
+  }
+
+  /** Whether requests of this kind can come with a session, and this one has the cookie of one. */
+  isSent(access: RouteAccess, headers: HeaderList): boolean {
+    if (access === 'public' || access === 'optional-key' || headers.authorization !== undefined) return false
+    return this.#valuesIn(headers).length > 0
+  }
+
+  /**
+   * Returns the principal of a request with the cookie. Throws `UNAUTHENTICATED` if the cookie does not count
+   * or opens no session, `INVALID_INPUT` if the request does not name an environment that it needs, and
+   * `FORBIDDEN` if the grants are not sufficient.
+   */
+  identify(match: RouteMatch, headers: HeaderList): Principal {
+    const secret = this.#secretIn(headers)
+    const session = secret === null ? null : this.#source.find(secret)
+    if (secret === null || session === null) throw unauthenticated()
+    const needsToken = match.route.access !== 'cookie'
+    if (needsToken && !hasToken(headers, secret)) throw unauthenticated()
+    if (headers.get('x-background') !== '1') this.#source.noteUse(session)
+    return this.#principalOf(session, match, headers)
+  }
+
+  /** Like `identify`, for a request that was identified before, after some time. */
+  identifyAgain(sessionId: string, match: RouteMatch, headers: HeaderList): Principal {
+    const session = this.#source.byId(sessionId)
+    if (session === null) throw unauthenticated()
+    return this.#principalOf(session, match, headers)
+  }
+
+  /** Whether a session could still call a route at this place, whose response has begun. */
+  isStillAdmitted(sessionId: string, needs: RouteNeeds, place: NamedPlace): boolean {
+    const session = this.#source.byId(sessionId)
+    if (session === null) return false
+    try {
+      const needed = { level: needs.level ?? 'no_access', reach: 'any' } as const
+      requireAdmission(needs, principalAt(session, this.#source.places, place, needed))
+      return true
+    } catch (error) {
+      if (error instanceof AuthzError) return false
+      throw error
+    }
+  }
+
+  /**
+   * Whether the cookie counts, and opens no session. The browser then need not keep it. A request that
+   * another page caused never has this result, because it must not sign a member out.
+   */
+  isStale(headers: HeaderList): boolean {
+    const values = this.#valuesIn(headers)
+    if (values.length !== 1 || !this.#isOwn(headers)) return false
+    return !SECRET.test(values[0]!) || this.#source.find(values[0]!) === null
+  }
+
+  /** Id of the session with this secret; null if there is none. */
+  idOf(secret: string): string | null {
+    return SECRET.test(secret) ? (this.#source.find(secret)?.caller.sessionId ?? null) : null
+  }
+
+  /** The secret in the cookie of a request that was identified by it. */
+  secretOf(headers: ReadonlyMap<string, string>): string {
+    const secret = headers instanceof HeaderList ? this.#secretIn(headers) : null
+    assert(secret !== null, 'a request in a session has its cookie')
+    return secret
+  }
+
+  /** The secret in the cookie, if the cookie counts. */
+  #secretIn(headers: HeaderList): string | null {
+    const [value, ...others] = this.#valuesIn(headers)
+    const isSingle = value !== undefined && others.length === 0
+    return isSingle && SECRET.test(value) && this.#isOwn(headers) ? value : null
+  }
+
+  /** The values of the cookie of a session. */
+  #valuesIn(headers: HeaderList): string[] {
+    const cookies = headers.valuesOf('cookie').flatMap(cookiesIn)
+    return cookies.flatMap(([name, value]) => (name === this.cookies.sessionName ? [value] : []))
+  }
+
+  /** Whether the browser does not state that a page of another origin caused the request. */
+  #isOwn(headers: HeaderList): boolean {
+    return (
+      headers.valuesOf('origin').every(origin => origin === this.#origin) &&
+      headers.valuesOf('sec-fetch-site').every(site => site === 'same-origin')
+    )
+  }
+
+  #principalOf(session: Session, match: RouteMatch, headers: HeaderList): Principal {
+    const { route } = match
+    const principal = principalFor(session, this.#source.places, match, headers)
+    requireAdmission(route, principal)
+    return principal
+  }
+}
+
+function hasToken(headers: HeaderList, secret: string): boolean {
+  return !headers.isRepeated(CSRF_TOKEN) && isCsrfToken(headers.get(CSRF_TOKEN), secret)
+}
+
+function principalFor(
+  session: GrantHolder,
+  places: OrganizationPlaces,
+  match: RouteMatch,
+  headers: HeaderList,
+): Principal {
+  const { access } = match.route
+  const level = match.route.level ?? 'no_access'
+  if (access === 'environment') return principalIn(session, places, environmentIn(headers), level)
+  if (access === 'organization') return principalAnywhere(session, places, { level, reach: 'organization' })
+  const reach = access === 'project' ? 'project' : 'any'
+  const { project, environment } = scopeInPath(match)
+  if (project === null) return principalAnywhere(session, places, { level, reach })
+  // A name that cannot be decoded is that of no project. The request is rejected for it later.
+  const named = { project: project ?? '', environment: environment === undefined ? '' : environment }
+  return principalAt(session, places, named, { level, reach })
+}
+
+/** The environment that a request names in a header, because its path names none. */
+function environmentIn(headers: HeaderList): NamedPlace {
+  const [value = '', ...others] = headers.valuesOf(ENVIRONMENT_NAME)
+  const parts = value.split('/').map(decoded)
+  const [project, environment] = parts
+  if (parts.length === 2 && project && environment && others.length === 0) return { project, environment }
+  throw new AuthzError(
+    'INVALID_INPUT',
+    `with a session, this request needs one header ${ENVIRONMENT_HEADER}: {project}/{environment}, both percent-encoded`,
+  )
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}

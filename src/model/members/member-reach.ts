@@ -1,0 +1,201 @@
+/**
+ * What the grants of a member permit: the principal of a session for one request (administration.md C10,
+ * C11). All functions are pure.
+ *
+ * A grant on the organization, a project or an environment applies to everything inside. At one place, the
+ * highest level counts, and of grants with the same level the one with the widest reach. A delegated grant
+ * counts only where no other grant is sufficient.
+ */
+import { AuthzError } from '#model/errors.ts'
+import type { NamedPlace, OrganizationPlaces, Place } from './organization-places.ts'
+import {
+  type AccessGrant,
+  type AccessLevel,
+  type Delegation,
+  type Principal,
+  reaches,
+  type SessionCaller,
+} from '#model/principal.ts'
+
+/** A member in a session. */
+export interface GrantHolder {
+  readonly caller: SessionCaller
+  readonly grants: readonly AccessGrant[]
+}
+
+/** Requirements of a request on its principal. */
+export interface NeededReach {
+  readonly level: AccessLevel
+  /** Least object on which a grant must be. `any`: a grant on an environment is sufficient. */
+  readonly reach: 'any' | 'project' | 'organization'
+}
+
+/** Principal of a session in one environment. Throws `FORBIDDEN` if no grant applies there. */
+export function principalIn(
+  holder: GrantHolder,
+  places: OrganizationPlaces,
+  named: NamedPlace,
+  needed: AccessLevel,
+): Principal {
+  const { project, environment } = places.at(named)
+  const best = environment && bestOf(applicable(holder.grants, { project, environment }), needed)
+  if (!environment || !best) throw noGrantAt(named)
+  return { kind: 'environment', ...environment, ...common(holder, places, best) }
+}
+
+/**
+ * Principal of a session at the place of a path. Its kind is that of the object of the grant. Throws
+ * `FORBIDDEN` if no grant applies there.
+ */
+export function principalAt(
+  holder: GrantHolder,
+  places: OrganizationPlaces,
+  named: NamedPlace,
+  { level, reach }: NeededReach,
+): Principal {
+  const place = places.at(named)
+  const found = applicable(holder.grants, place)
+  const wide = found.filter(grant => reachOf(grant) <= REACHES[reach])
+  const best = bestOf(wide, level)
+  if (!best) throw found.length === 0 ? noGrantAt(named) : tooNarrow(reach)
+  const rest = common(holder, places, best)
+  if (best.projectId === null) return { kind: 'organization', ...rest }
+  if (best.environmentId === null) return { kind: 'project', ...place.project!, ...rest }
+  return { kind: 'environment', ...place.environment!, ...rest }
+}
+
+/**
+ * Principal of a session for a request without a place: the organization if a grant there is sufficient, and
+ * otherwise all projects and environments in which a grant is sufficient. Throws `FORBIDDEN` if there is
+ * none.
+ */
+export function principalAnywhere(
+  holder: GrantHolder,
+  places: OrganizationPlaces,
+  { level, reach }: NeededReach,
+): Principal {
+  const { grants } = holder
+  const onOrganization = bestOf(
+    grants.filter(({ projectId }) => projectId === null),
+    level,
+  )
+  if (onOrganization && (reach === 'organization' || reaches(onOrganization.accessLevel, level)))
+    return { kind: 'organization', ...common(holder, places, onOrganization) }
+  if (reach === 'organization') throw tooNarrow(reach)
+  const wide = grants.filter(grant => grant.delegation === null && reachOf(grant) <= REACHES[reach])
+  const sufficient = wide.filter(({ accessLevel }) => reaches(accessLevel, level))
+  if (sufficient.length === 0 && level !== 'no_access') {
+    if (wide.length === 0) throw reach === 'any' ? noGrant() : tooNarrow(reach)
+    throw levelTooLow(level, highest(wide), 'session')
+  }
+  const onProjects = new Set(sufficient.map(grant => (grant.environmentId === null ? grant.projectId : null)))
+  const onEnvironments = new Set(sufficient.map(({ environmentId }) => environmentId))
+  return {
+    kind: 'places',
+    organizationId: places.organizationId,
+    projects: places.projects.filter(({ projectId }) => onProjects.has(projectId)),
+    environments: places.environments.filter(({ environmentId }) => onEnvironments.has(environmentId)),
+    keyId: null,
+    level,
+    session: holder.caller,
+  }
+}
+
+/** Error for a level that is too low (administration.md K5). */
+export function levelTooLow(
+  required: AccessLevel,
+  held: AccessLevel,
+  holder: 'key' | 'session' = 'key',
+): AuthzError {
+  const message = `this request needs access_level "${required}" or above; this ${holder} has "${held}"`
+  return new AuthzError('FORBIDDEN', message, { levels: { required, held } })
+}
+
+/** Widths of grants, from the widest. */
+const REACHES = { organization: 0, project: 1, any: 2 } as const
+
+function reachOf({ projectId, environmentId }: AccessGrant): number {
+  if (projectId === null) return REACHES.organization
+  return environmentId === null ? REACHES.project : REACHES.any
+}
+
+function applicable(grants: readonly AccessGrant[], { project, environment }: Place): AccessGrant[] {
+  return grants.filter(({ projectId, environmentId }) => {
+    if (projectId === null) return true
+    if (projectId !== project?.projectId) return false
+    return environmentId === null || environmentId === environment?.environmentId
+  })
+}
+
+/** The grant that counts for a request that needs this level. Null if there are no grants. */
+function bestOf(grants: readonly AccessGrant[], needed: AccessLevel): AccessGrant | null {
+  const whole = highestOf(grants.filter(({ delegation }) => delegation === null))
+  if (whole && reaches(whole.accessLevel, needed)) return whole
+  const delegated = grants.filter(({ delegation }) => delegation !== null)
+  return (
+    joined(delegated.filter(({ accessLevel }) => reaches(accessLevel, needed))) ??
+    whole ??
+    delegated[0] ??
+    null
+  )
+}
+
+function highestOf(grants: readonly AccessGrant[]): AccessGrant | null {
+  return grants.reduce<AccessGrant | null>((best, grant) => {
+    if (best === null) return grant
+    if (!reaches(best.accessLevel, grant.accessLevel)) return grant
+    const isEqual = reaches(grant.accessLevel, best.accessLevel)
+    return isEqual && reachOf(grant) < reachOf(best) ? grant : best
+  }, null)
+}
+
+function highest(grants: readonly AccessGrant[]): AccessLevel {
+  return highestOf(grants)!.accessLevel
+}
+
+/**
+ * One grant for several delegated grants on the same environment. Grants with the same roles, or with the
+ * same tenants, are joined. If both differ, the first grant counts, because the union would permit more than
+ * each of them.
+ */
+function joined(grants: readonly AccessGrant[]): AccessGrant | null {
+  return grants.reduce<AccessGrant | null>((sum, grant) => {
+    if (sum === null) return grant
+    const delegation = union(sum.delegation!, grant.delegation!)
+    return delegation && sum.accessLevel === grant.accessLevel ? { ...sum, delegation } : sum
+  }, null)
+}
+
+function union(one: Delegation, other: Delegation): Delegation | null {
+  const tenants = [...new Set([...one.tenants, ...other.tenants])]
+  const roles = [...new Set([...one.roles, ...other.roles])]
+  const isSame = (list: readonly string[], ...parts: readonly (readonly string[])[]): boolean =>
+    parts.every(part => part.length === list.length)
+  const hasOneMeaning = isSame(tenants, one.tenants, other.tenants) || isSame(roles, one.roles, other.roles)
+  return hasOneMeaning ? { tenants, roles } : null
+}
+
+function common({ caller }: GrantHolder, { organizationId }: OrganizationPlaces, grant: AccessGrant) {
+  const { accessLevel, delegation } = grant
+  return {
+    organizationId,
+    keyId: null,
+    level: accessLevel,
+    session: caller,
+    ...(delegation && { delegation }),
+  }
+}
+
+function noGrantAt({ project, environment }: NamedPlace): AuthzError {
+  const place = environment === null ? project : `${project}/${environment}`
+  return new AuthzError('FORBIDDEN', `this session has no grant on ${JSON.stringify(place)}`)
+}
+
+function noGrant(): AuthzError {
+  return new AuthzError('FORBIDDEN', 'this session has no grants: ask an administrator for one')
+}
+
+function tooNarrow(reach: NeededReach['reach']): AuthzError {
+  const objects = reach === 'organization' ? 'the organization' : 'the project or on the organization'
+  return new AuthzError('FORBIDDEN', `this request needs a grant on ${objects}`)
+}
