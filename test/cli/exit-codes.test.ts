@@ -18,6 +18,8 @@ test.each([
   ['keys rotate', '<id> is missing: verdict keys rotate <id>; see verdict keys rotate --help'],
   ['keys rotate verdict_a-secret', ID_MESSAGE],
   ['keys revoke verdict_a-secret', ID_MESSAGE],
+  ['sessions end verdict_a-secret', ID_MESSAGE.replace('keys', 'sessions')],
+  ['members', 'a command is required: list, show, invite, create, grant, revoke, remove or groups'],
   ['env copy a', '<target> is missing: verdict env copy <environment> <target>; see verdict env copy --help'],
   ['check a b c d', `"d" is an unexpected argument: ${CHECK}`],
   ['chekc a b c', 'unknown command "verdict chekc"; did you mean check?'],

@@ -69,6 +69,9 @@ describe.each<[what: string, answer: RequestListener, message: RegExp]>([
     ['keys', 'list'],
     ['keys', 'create'],
     ['keys', 'rotate', KEY_ID],
+    ['members', 'list'],
+    ['members', 'grant', 'ops', '--group', '--level', 'read'],
+    ['sessions', 'list'],
     ['grant', 'carol', 'editor', 'on', 'document:roadmap', ...PLACE],
     ['grant', 'platform', 'editor', 'on', 'document:roadmap', '--group', ...PLACE],
     ['apply', COMPANY, '--dry-run'],
@@ -85,6 +88,8 @@ describe.each<[what: string, answer: RequestListener, message: RegExp]>([
 describe('a command that changes data', () => {
   test.each([
     ['keys', 'revoke', KEY_ID],
+    ['members', 'remove', KEY_ID],
+    ['sessions', 'end', KEY_ID],
     ['revoke', 'carol', 'editor', ...PLACE],
     ['load', '-', ...PLACE],
   ])('fails if the response is an HTML page: verdict %s %s', async (...args) => {

@@ -87,6 +87,16 @@ export const COMMANDS: readonly CommandListing[] = [
     load: async () => (await import('#cli/commands/keys.ts')).keysCommand,
   },
   {
+    usage: 'members',
+    description: 'Invites and removes members and groups, and changes their permissions',
+    load: async () => (await import('#cli/commands/members.ts')).membersCommand,
+  },
+  {
+    usage: 'sessions',
+    description: 'Lists and ends the sessions of members',
+    load: async () => (await import('#cli/commands/sessions.ts')).sessionsCommand,
+  },
+  {
     usage: 'project',
     description: 'Lists, creates, renames and deletes projects',
     load: async () => (await import('#cli/commands/project.ts')).projectCommand,

@@ -1,8 +1,8 @@
 /** `verdict env`: manages the environments of a project. */
 import { ask } from '#cli/session/api.ts'
 import type { Command } from '#cli/session/command.ts'
-import { deleteNamed, YES_OPTION } from './deletion.ts'
-import { environmentsIn } from './named-places.ts'
+import { deleteNamed, YES_OPTION } from '#cli/administration/deletion.ts'
+import { environmentsIn } from '#cli/administration/named-places.ts'
 import type { Session } from '#cli/session/session.ts'
 import { ApiKey } from '#model/wire/organization/api-key.ts'
 import { Environment, EnvironmentStats } from '#model/wire/organization/environment.ts'

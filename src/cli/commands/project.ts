@@ -1,8 +1,8 @@
 /** `verdict project`: manages the projects that the caller's key has access to. */
 import { ask } from '#cli/session/api.ts'
 import type { Command } from '#cli/session/command.ts'
-import { deleteNamed, YES_OPTION } from './deletion.ts'
-import { environmentsIn, projectsIn } from './named-places.ts'
+import { deleteNamed, YES_OPTION } from '#cli/administration/deletion.ts'
+import { environmentsIn, projectsIn } from '#cli/administration/named-places.ts'
 import type { Session } from '#cli/session/session.ts'
 import { Project } from '#model/wire/organization/project.ts'
 

@@ -13,6 +13,8 @@ export interface ApiAnswer {
   readonly body: unknown
   /** Text of the `Warning` header; null if there is none. */
   readonly warning: string | null
+  /** Value of the `ETag` header; null if there is none. */
+  readonly tag: string | null
 }
 
 export interface Api {

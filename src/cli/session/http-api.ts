@@ -24,8 +24,13 @@ export class HttpApi implements Api {
   }
 
   async send(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
+    return this.sendIf(null, method, path, body)
+  }
+
+  /** Sends a request with this `If-Match` header. Null: without the header. */
+  async sendIf(tag: string | null, method: string, path: string, body?: unknown): Promise<ApiAnswer> {
     const json = body === undefined ? null : JSON.stringify(body)
-    return this.#whole(await this.#request(method, path, json, 'application/json'))
+    return this.#whole(await this.#request(method, path, json, 'application/json', tag))
   }
 
   /** Sends a body that is read from a source while it is sent. If the source fails, throws its error. */
@@ -65,7 +70,9 @@ export class HttpApi implements Api {
     // then stopped.
     const sending = (response as IncomingMessage & { readonly req: ClientRequest }).req
     if (!sending.writableFinished) sending.destroy()
-    return { status: response.statusCode!, body, warning: warningOf(response.headers['warning'] as string) }
+    const { statusCode, headers } = response
+    const warning = warningOf(headers['warning'] as string)
+    return { status: statusCode!, body, warning, tag: headers.etag ?? null }
   }
 
   /** Throws `ApiError` if there is no response. */
@@ -74,6 +81,7 @@ export class HttpApi implements Api {
     path: string,
     body: RequestBody,
     contentType: string,
+    tag: string | null = null,
   ): Promise<IncomingMessage> {
     const url = new URL(`${this.address}${path}`)
     const open = url.protocol === 'https:' ? (await import('node:https')).request : overHttp
@@ -81,6 +89,7 @@ export class HttpApi implements Api {
       ...this.#headers,
       ...(this.#key !== null && { authorization: `Bearer ${this.#key}` }),
       ...(body !== null && { 'content-type': contentType }),
+      ...(tag !== null && { 'if-match': tag }),
       ...(typeof body === 'string' && { 'content-length': Buffer.byteLength(body) }),
     }
     const response = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -25,7 +25,9 @@ export class InProcessApi implements Api {
     const { body: content, pieces } = answer
     assert(pieces === null, 'responses in pieces are not requested here')
     const text = typeof content === 'string' ? content : Buffer.from(content ?? []).toString()
-    return { status: answer.status, body: bodyOf(text), warning: warningOf(answer.headers?.['warning']) }
+    const { status, headers } = answer
+    const warning = warningOf(headers?.['warning'])
+    return { status, body: bodyOf(text), warning, tag: headers?.['etag'] ?? null }
   }
 
   close(): Promise<void> {

@@ -20,7 +20,7 @@ import { ApiKeyObjectType } from './api-key.ts'
 import { limitFields, shownLimits } from './delegation.ts'
 
 /** Levels that a member can have. The level `decide` is for keys of services. */
-const MEMBER_LEVELS = ['no_access', 'read', 'write_facts', 'write', 'admin'] as const
+export const MEMBER_LEVELS = ['no_access', 'read', 'write_facts', 'write', 'admin'] as const
 const MemberLevel = Type.Enum(MEMBER_LEVELS, {
   description: 'Level of a member on an object. `no_access` gives nothing and reduces no other permission.',
 })
