@@ -4,10 +4,21 @@
  * those with many small files. In a checkout, `npm ci` runs the build (`prepare`), and tests run it before
  * they start.
  */
-import { chmodSync, cpSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { rolldown } from 'rolldown'
 import { DIST, SOURCES_NOTE, sourcesNow } from '../src/composition/process/built-form.ts'
 import { compiledFolder } from '../src/composition/process/quick-entry.js'
@@ -54,6 +65,7 @@ export async function build(): Promise<void> {
   await Promise.all([
     ...entries.map(([name, path]) => buildEntry(name, path, made)),
     buildConsole(join(made, 'console')),
+    buildFilter(join(made, 'filter')),
   ])
   for (const path of globSync('src/**/*.lua', { cwd: ROOT }))
     cpSync(join(ROOT, path), join(made, basename(path)))
@@ -92,6 +104,33 @@ async function buildEntry(name: string, path: string, dir: string): Promise<void
     minify: false,
   })
   await bundle.close()
+}
+
+/** Builds the adapters of filters with their types. They run without the service, and without Node.js. */
+async function buildFilter(dir: string): Promise<void> {
+  const names = ['adapters', 'kysely', 'drizzle', 'prisma']
+  const types = join(ROOT, 'packaging/filter-types.json')
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const declared = promisify(execFile)(process.execPath, [compiler, '--project', types, '--outDir', dir])
+  const bundle = await rolldown({
+    cwd: ROOT,
+    input: Object.fromEntries(names.map(name => [name, `src/filter/${name}.ts`])),
+    platform: 'neutral',
+    external: id => !/^[./]/.test(id) && !id.startsWith(ROOT),
+  })
+  await bundle.write({
+    dir,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    minify: false,
+  })
+  await bundle.close()
+  await declared
+  for (const path of globSync('*.d.ts', { cwd: dir })) {
+    const text = readFileSync(join(dir, path), 'utf8')
+    writeFileSync(join(dir, path), text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
+  }
 }
 
 /**

@@ -81,7 +81,7 @@ export const PLAN_KINDS = ['always_allowed', 'always_denied', 'conditional'] as 
 export type PlanKind = (typeof PLAN_KINDS)[number]
 
 /** The response of `POST /allowed/plan`. */
-export interface Plan {
+export interface AccessPlan {
   readonly kind: PlanKind
   /** Present exactly if `kind` is `conditional`. */
   readonly filter?: FilterNode
@@ -94,3 +94,6 @@ export interface Plan {
   /** Time until which the plan can be used. Null: until a later revision. */
   readonly expires_at: string | null
 }
+
+/** The part of a plan that an adapter reads. */
+export type PlannedFilter = Pick<AccessPlan, 'kind' | 'filter'>

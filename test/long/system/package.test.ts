@@ -1,6 +1,6 @@
 /** The npm package contains only the program and its documentation, and runs without a checkout. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -64,6 +64,47 @@ test('the package contains the build and at most 100 other files, without source
   const folders = new Set(others.flatMap(path => (path.includes('/') ? [path.split('/')[0]] : [])))
   expect([...folders].toSorted()).toEqual(['bin', 'deploy', 'docs'])
   expect(packed.files.length - others.length).toBeGreaterThan(20)
+})
+
+/** A program of an application, which compiles and runs with the packages of its database. */
+const FILTER_PROGRAM = `
+import { type AccessPlan, FilterError, planRequest, table, toPredicate, toSql } from 'verdict-authz/filter'
+import { toDrizzle } from 'verdict-authz/filter/drizzle'
+import { toKysely } from 'verdict-authz/filter/kysely'
+import { toPrisma } from 'verdict-authz/filter/prisma'
+import { type RawBuilder } from 'kysely'
+
+const documents = table({ type: 'document', key: { column: 'id' } })
+const plan: Pick<AccessPlan, 'kind' | 'filter'> = {
+  kind: 'conditional',
+  filter: { type: 'field', operator: 'eq', field: 'key', value: 'a' },
+}
+const expression: RawBuilder<boolean> = toKysely(plan, documents, { dialect: 'sqlite' })
+const condition: { readonly text: string } = toSql(plan, documents, { dialect: 'sqlite' })
+type IsAny<T> = 0 extends 1 & T ? true : false
+const known: IsAny<typeof toSql> | IsAny<ReturnType<typeof toKysely>> | IsAny<ReturnType<typeof toDrizzle>> = false
+const all = [expression, toDrizzle(plan, documents, { dialect: 'sqlite' }), toPrisma(plan, documents, { dialect: 'postgresql' })]
+const seen = [planRequest(documents, { user: 'ann', action: 'read' })['action'], toPredicate(plan, documents)({ id: 'a' })]
+console.log(JSON.stringify([condition.text, all.every(Boolean), ...seen, known, typeof FilterError]))
+`
+
+test('the adapters of filters, installed with the package, have types and run without the service', async () => {
+  const adapters = join(elsewhere, 'node_modules', manifest.name, 'dist/filter')
+  const imported = globSync('*.js', { cwd: adapters }).flatMap(name =>
+    Array.from(
+      readFileSync(join(adapters, name), 'utf8').matchAll(/\bfrom "([^"]+)"|\bimport[ (]"([^"]+)"/g),
+      ([, from, alone]) => (from ?? alone)!,
+    ),
+  )
+  expect(new Set(imported.filter(id => !id.startsWith('./')))).toEqual(new Set(['kysely', 'drizzle-orm']))
+  for (const name of ['kysely', 'drizzle-orm'])
+    symlinkSync(join(root, 'node_modules', name), join(elsewhere, 'node_modules', name))
+  writeFileSync(join(elsewhere, 'filter.mts'), FILTER_PROGRAM)
+  const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--skipLibCheck']
+  const compile = [join(root, 'node_modules/typescript/bin/tsc'), ...options, '--types', '', 'filter.mts']
+  await run(process.execPath, compile, { cwd: elsewhere, env })
+  const { stdout } = await run(process.execPath, ['filter.mjs'], { cwd: elsewhere, env })
+  expect(JSON.parse(stdout)).toEqual(['"id" COLLATE BINARY = ?', true, 'read', true, false, 'function'])
 })
 
 describe('the package, installed in an empty directory,', () => {

@@ -1,0 +1,139 @@
+/** MySQL 8: lists through `JSON_TABLE`, texts in the collation that compares bytes, times as `DATETIME`. */
+import type { SqlDialect, Expression } from './dialect.ts'
+import { isStorable } from './condition-sql.ts'
+import { bound, type Fragment, raw, sql } from './fragment.ts'
+import { expressionOf, readGlob } from './glob.ts'
+import type { Field } from './table.ts'
+import type { ScalarValue } from './tree.ts'
+
+/** The only collation of MySQL that neither pads nor ignores characters. */
+const EXACT = 'COLLATE utf8mb4_0900_bin'
+const isText = ({ type, as }: Field): boolean => type === 'string' && as === 'text'
+
+function comparable({ field, sql: column }: Expression): Fragment {
+  if (isText(field)) return sql`${column} ${raw(EXACT)}`
+  if (field.type === 'number' && field.as !== 'integer') return sql`CAST(${column} AS DOUBLE)`
+  return column
+}
+
+/** The form of a time that `DATETIME` reads, without its zone. */
+function datetime(time: string): string {
+  return time.slice(0, -1).replace('T', ' ')
+}
+
+function plain(field: Field, value: ScalarValue): ScalarValue {
+  if (field.type === 'bool') return value === true ? 1 : 0
+  return field.type === 'time' ? datetime(value as string) : value
+}
+
+function constant(field: Field, value: ScalarValue): Fragment {
+  const parameter = bound(plain(field, value))
+  switch (field.type) {
+    case 'string':
+      return isText(field)
+        ? sql`CAST(${parameter} AS CHAR CHARACTER SET utf8mb4) ${raw(EXACT)}`
+        : sql`CAST(${parameter} AS SIGNED)`
+    case 'number':
+      return field.as === 'integer' ? sql`CAST(${parameter} AS SIGNED)` : sql`CAST(${parameter} AS DOUBLE)`
+    case 'time':
+      return sql`CAST(${parameter} AS DATETIME(3))`
+    case 'date':
+      return sql`CAST(${parameter} AS DATE)`
+    default:
+      return parameter
+  }
+}
+
+/** Type of the column of `JSON_TABLE`. */
+function typeOf(field: Field): string {
+  switch (field.type) {
+    case 'string':
+      return isText(field) ? `LONGTEXT CHARACTER SET utf8mb4 ${EXACT}` : 'BIGINT'
+    case 'number':
+      return field.as === 'integer' ? 'BIGINT' : 'DOUBLE'
+    case 'date':
+      return 'DATE'
+    default:
+      return 'DATETIME(3)'
+  }
+}
+
+function list(field: Field, values: readonly ScalarValue[]): Fragment {
+  const listed = bound(JSON.stringify(values.map(value => plain(field, value))))
+  return sql`(SELECT listed.value FROM JSON_TABLE(CAST(${listed} AS JSON), '$[*]' COLUMNS (value ${raw(typeOf(field))} PATH '$')) listed)`
+}
+
+/** Times in half-open milliseconds, since a column can have microseconds. */
+function inMilliseconds(
+  { field, sql: column }: Expression,
+  values: readonly ScalarValue[],
+  isIn: boolean,
+): Fragment {
+  const instants = values.map(value => Date.parse(value as string))
+  const ranges = instants.map(at => [at, at + 1].map(ms => datetime(new Date(ms).toISOString())))
+  const listed = bound(JSON.stringify(ranges))
+  const columns = `COLUMNS (begins ${typeOf(field)} PATH '$[0]', ends ${typeOf(field)} PATH '$[1]')`
+  const found = sql`EXISTS (SELECT 1 FROM JSON_TABLE(CAST(${listed} AS JSON), '$[*]' ${raw(columns)}) listed WHERE ${column} >= listed.begins AND ${column} < listed.ends)`
+  return isIn ? found : sql`(${column} IS NOT NULL AND NOT ${found})`
+}
+
+function json(values: readonly ScalarValue[]): Fragment {
+  return sql`CAST(${bound(JSON.stringify(values))} AS JSON)`
+}
+
+/** The regular expressions of MySQL are those of ICU. `(?s)`: a dot also matches line ends. */
+function pattern(glob: string): Fragment {
+  const escaped = (character: string): string =>
+    /[\\^$.*+?()[\]{}|&#~-]/.test(character) ? `\\${character}` : character
+  const body = expressionOf(readGlob(glob), { any: '.', literal: escaped, inClass: escaped })
+  return sql`CAST(${bound(`(?s)\\A(?:${body})\\z`)} AS CHAR CHARACTER SET utf8mb4) ${raw(EXACT)}`
+}
+
+export const MYSQL: SqlDialect = {
+  name: 'mysql',
+  valuesMax: 65_535,
+  kinds: {
+    string: ['text', 'integer', 'bigint'],
+    number: ['integer', 'bigint', 'numeric', 'double'],
+    bool: ['boolean'],
+    time: ['datetime'],
+    date: ['date'],
+    string_array: ['array'],
+    number_array: ['array'],
+  },
+  quote: identifier => `\`${identifier.replaceAll('`', '``')}\``,
+  holds: isStorable,
+  comparable,
+  constant,
+  equal(expression, value) {
+    const { field, sql: column } = expression
+    if (field.type === 'time') return inMilliseconds(expression, [value], true)
+    if (!isText(field)) return sql`${comparable(expression)} = ${constant(field, value)}`
+    // The first comparison can use an index of the column, the second one is exact.
+    return sql`(${column} = ${bound(value)} AND ${comparable(expression)} = ${constant(field, value)})`
+  },
+  unequal(expression, value) {
+    if (expression.field.type === 'time') return inMilliseconds(expression, [value], false)
+    return sql`${comparable(expression)} <> ${constant(expression.field, value)}`
+  },
+  oneOf(expression, values) {
+    if (expression.field.type === 'time') return inMilliseconds(expression, values, true)
+    return sql`${comparable(expression)} IN ${list(expression.field, values)}`
+  },
+  noneOf(expression, values) {
+    if (expression.field.type === 'time') return inMilliseconds(expression, values, false)
+    return sql`${comparable(expression)} NOT IN ${list(expression.field, values)}`
+  },
+  contains: (expression, text) =>
+    sql`LOCATE(${constant(expression.field, text)}, ${comparable(expression)}) > 0`,
+  lacks: (expression, text) =>
+    sql`LOCATE(${constant(expression.field, text)}, ${comparable(expression)}) = 0`,
+  matches: (expression, glob) => sql`REGEXP_LIKE(${comparable(expression)}, ${pattern(glob)}, 'c')`,
+  matchesNot: (expression, glob) => sql`NOT REGEXP_LIKE(${comparable(expression)}, ${pattern(glob)}, 'c')`,
+  intersects: ({ sql: column }, values) => sql`JSON_OVERLAPS(${column}, ${json(values)})`,
+  disjoint: ({ sql: column }, values) => sql`NOT JSON_OVERLAPS(${column}, ${json(values)})`,
+  subset: ({ sql: column }, values) => sql`JSON_CONTAINS(${json(values)}, ${column})`,
+  notSubset: ({ sql: column }, values) => sql`NOT JSON_CONTAINS(${json(values)}, ${column})`,
+  length: ({ sql: column }) => sql`JSON_LENGTH(${column})`,
+  guard: () => null,
+}

@@ -1,0 +1,224 @@
+/**
+ * A plan as an object for `where` of Prisma. Prisma has no exact form for many tests: the adapter then throws
+ * (filter.md section 8).
+ */
+import { isStorable, notExpressible } from './condition-sql.ts'
+import type { DialectName } from './dialect.ts'
+import { FilterError } from './filter-error.ts'
+import { simpleGlob } from './glob.ts'
+import { type Comparison, type RowCondition, readPlan } from './read-plan.ts'
+import type { Field, FilterTable } from './table.ts'
+import type { ScalarValue, PlannedFilter } from './tree.ts'
+
+export type PrismaWhere = Readonly<Record<string, unknown>>
+
+export interface PrismaOptions {
+  readonly dialect: DialectName
+}
+
+/** Prisma splits longer queries, and once returned wrong rows. */
+const VALUES_MAX = 30_000
+/** Characters that Prisma passes to `LIKE`. */
+const WILDCARDS = /[%_\\]/
+
+/** The names in the result are the properties of the columns. Throws `FilterError`. */
+export function toPrisma(plan: PlannedFilter, table: FilterTable, { dialect }: PrismaOptions): PrismaWhere {
+  const condition = readPlan(plan, table)
+  if (condition.kind === 'always') return {}
+  const values = countOf(condition)
+  if (values > VALUES_MAX) {
+    const message = `the filter has ${values} values; with Prisma it can have at most ${VALUES_MAX}`
+    throw new FilterError('TOO_MANY_VALUES', message)
+  }
+  return new PrismaWriter(table, dialect).write(condition)
+}
+
+function countOf(condition: RowCondition): number {
+  if (condition.kind === 'test') return condition.values.length
+  if (condition.kind !== 'and' && condition.kind !== 'or') return 0
+  return condition.conditions.reduce((sum, child) => sum + countOf(child), 0)
+}
+
+class PrismaWriter {
+  readonly #never: PrismaWhere
+  readonly #dialect: DialectName
+
+  constructor(table: FilterTable, dialect: DialectName) {
+    this.#never = { [table.key.property]: { in: [] } }
+    this.#dialect = dialect
+  }
+
+  write(condition: RowCondition): PrismaWhere {
+    switch (condition.kind) {
+      case 'always':
+        return {}
+      case 'never':
+        return this.#never
+      case 'and':
+        return { AND: condition.conditions.map(child => this.write(child)) }
+      case 'or':
+        return { OR: condition.conditions.map(child => this.write(child)) }
+      case 'test':
+        return this.#test(condition)
+    }
+  }
+
+  #test(test: Comparison): PrismaWhere {
+    const { field, operator, other, values } = test
+    if (other !== null) throw notExpressible(field, operator, 'of two columns')
+    const is = (filter: unknown): PrismaWhere => ({ [field.property]: filter })
+    if (operator === 'exists') return is(values[0] === true ? { not: null } : null)
+    if (field.join !== null) {
+      if (operator !== 'eq' && operator !== 'in')
+        throw notExpressible(field, operator, 'of a relation in another table')
+      const subjects = this.#comparison({ ...test, field: { ...field, join: null, property: field.column } })
+      return subjects === this.#never ? subjects : is({ some: subjects })
+    }
+    return this.#comparison(test)
+  }
+
+  #comparison({ field, operator, values }: Comparison): PrismaWhere {
+    const [first] = values as [ScalarValue]
+    const is = (filter: unknown): PrismaWhere => ({ [field.property]: filter })
+    switch (field.type) {
+      case 'string':
+        return this.#text(field, operator, values)
+      case 'number': {
+        // Prisma returns and compares `Decimal` and `BigInt` with their own types, not as doubles.
+        if (field.as !== 'integer' && field.as !== 'double')
+          throw notExpressible(field, operator, `of ${field.as}`)
+        if (field.as === 'integer' && !values.every(Number.isSafeInteger)) {
+          throw notExpressible(field, operator, 'with a fraction')
+        }
+        return this.#ordered(field, operator, values)
+      }
+      case 'bool':
+        return is(first)
+      case 'time':
+        return this.#time(field, operator, values)
+      case 'date':
+        return this.#ordered(
+          field,
+          operator,
+          values.map(value => new Date(`${String(value)}T00:00:00.000Z`)),
+        )
+      case 'string_array':
+      case 'number_array': {
+        if (this.#dialect !== 'postgresql') throw notExpressible(field, operator, 'of a list')
+        if (operator === 'intersects') return is({ hasSome: [...values] })
+        if (operator === 'len_eq' && first === 0) return is({ isEmpty: true })
+        if (operator === 'len_gt' && first === 0) return is({ isEmpty: false })
+        throw notExpressible(field, operator, 'of a list')
+      }
+    }
+  }
+
+  #text(field: Field, operator: Comparison['operator'], values: readonly ScalarValue[]): PrismaWhere {
+    if (field.as !== 'text') throw notExpressible(field, operator, `of ${field.as}`)
+    const isExact =
+      this.#dialect === 'postgresql' ? field.collation === 'default' : field.collation === 'exact'
+    if (!isExact && field.collation !== 'exact') throw notExpressible(field, operator, 'in this collation')
+    const is = (filter: unknown): PrismaWhere => ({ [field.property]: filter })
+    const possible = values.filter(value => isStorable(value as string))
+    const [first] = possible as [string]
+    const isNone = possible.length === 0
+    switch (operator) {
+      case 'eq':
+        return isNone ? this.#never : is({ equals: first })
+      case 'in':
+        return isNone ? this.#never : is({ in: possible })
+      case 'ne':
+        return this.#present(field, isNone ? null : { not: first })
+      case 'nin':
+        return this.#present(field, isNone ? null : { notIn: possible })
+      case 'contains':
+      case 'ncontains':
+        return this.#contained(field, operator, values[0] as string, {
+          isOpenBefore: true,
+          isOpenAfter: true,
+        })
+      case 'match':
+      case 'nmatch': {
+        const simple = simpleGlob(values[0] as string)
+        if (simple === null) throw notExpressible(field, operator, 'with this glob')
+        return this.#contained(field, operator, simple.text, simple)
+      }
+      default:
+        throw notExpressible(field, operator, 'of a text')
+    }
+  }
+
+  /** `LIKE` of SQLite and MySQL ignores case. */
+  #contained(
+    field: Field,
+    operator: Comparison['operator'],
+    text: string,
+    { isOpenBefore, isOpenAfter }: { readonly isOpenBefore: boolean; readonly isOpenAfter: boolean },
+  ): PrismaWhere {
+    if (this.#dialect !== 'postgresql') throw notExpressible(field, operator, 'of a text')
+    if (WILDCARDS.test(text)) throw notExpressible(field, operator, 'with %, _ or a backslash')
+    const isNegated = operator === 'ncontains' || operator === 'nmatch'
+    if (!isStorable(text)) return isNegated ? this.#present(field, null) : this.#never
+    const name = isOpenBefore
+      ? isOpenAfter
+        ? 'contains'
+        : 'endsWith'
+      : isOpenAfter
+        ? 'startsWith'
+        : 'equals'
+    const filter = { [name]: text }
+    return isNegated ? this.#present(field, { not: filter }) : { [field.property]: filter }
+  }
+
+  #ordered(
+    field: Field,
+    operator: Comparison['operator'],
+    values: readonly (ScalarValue | Date)[],
+  ): PrismaWhere {
+    const [first] = values
+    const is = (filter: unknown): PrismaWhere => ({ [field.property]: filter })
+    switch (operator) {
+      case 'eq':
+        return is({ equals: first })
+      case 'ne':
+        return this.#present(field, { not: first })
+      case 'in':
+        return is({ in: [...values] })
+      case 'nin':
+        return this.#present(field, { notIn: [...values] })
+      case 'lt':
+      case 'lte':
+      case 'gt':
+      case 'gte':
+        return is({ [operator]: first })
+      default:
+        throw notExpressible(field, operator, `of the type ${field.type}`)
+    }
+  }
+
+  /** Half-open milliseconds: a column can have a higher precision than a check. */
+  #time(field: Field, operator: Comparison['operator'], values: readonly ScalarValue[]): PrismaWhere {
+    const times = values.map(value => new Date(value as string))
+    if (operator === 'lt' || operator === 'gte') return this.#ordered(field, operator, times)
+    const ranges = times.map(from => [from, new Date(from.getTime() + 1)] as const)
+    const is = (filter: unknown): PrismaWhere => ({ [field.property]: filter })
+    switch (operator) {
+      case 'eq':
+      case 'in':
+        return { OR: ranges.map(([from, to]) => is({ gte: from, lt: to })) }
+      case 'ne':
+      case 'nin':
+        return { AND: ranges.map(([from, to]) => ({ OR: [is({ lt: from }), is({ gte: to })] })) }
+      default:
+        throw notExpressible(field, operator, 'of a time')
+    }
+  }
+
+  /** A negation is true for present values only. */
+  #present({ property, nulls }: Field, filter: unknown): PrismaWhere {
+    const parts: PrismaWhere[] = filter === null ? [] : [{ [property]: filter }]
+    if (nulls !== 'never') parts.push({ [property]: { not: null } })
+    if (parts.length === 0) return { NOT: this.#never }
+    return parts.length === 1 ? parts[0]! : { AND: parts }
+  }
+}

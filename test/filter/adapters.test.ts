@@ -1,0 +1,375 @@
+/** Adapters of filters: what they refuse, what they return for constant plans, and values that no row has. */
+import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { expect, test } from 'vitest'
+import { FilterError } from '#filter/filter-error.ts'
+import { planRequest, rowCheck, table, toPredicate, toSql, verifyPlan } from '#filter/adapters.ts'
+import { toKysely } from '#filter/kysely.ts'
+import { toPrisma } from '#filter/prisma.ts'
+import type { FilterNode, PlannedFilter } from '#filter/tree.ts'
+
+const DIALECTS = ['postgresql', 'mysql', 'sqlite'] as const
+
+const documents = table({
+  type: 'document',
+  key: { column: 'id' },
+  tenant: { column: 'company' },
+  attributes: {
+    owner: { column: 'owner_id', type: 'string', property: 'owner' },
+    level: { column: 'level', type: 'number', as: 'integer', nulls: 'missing' },
+    price: { column: 'price', type: 'number', as: 'double', nulls: 'never' },
+    open: { column: 'open', type: 'bool' },
+    at: { column: 'at', type: 'time', as: 'timestamptz' },
+    day: { column: 'day', type: 'date' },
+    tags: { column: 'tags', type: 'string_array' },
+    number: { column: 'number', type: 'string', as: 'bigint' },
+    single: { column: 'single', type: 'number', as: 'real' },
+  },
+  relations: {
+    parent: { column: 'folder' },
+    member: { table: 'members', foreignKey: 'document', subject: 'team', property: 'teams' },
+  },
+})
+
+function leaf(field: string, operator: string, value: unknown): FilterNode {
+  return { type: 'field', operator, field, value } as FilterNode
+}
+
+function conditional(filter: unknown): PlannedFilter {
+  return { kind: 'conditional', filter } as PlannedFilter
+}
+
+function errorOf(action: () => unknown): FilterError {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof FilterError) return error
+    throw error
+  }
+  throw new Error('expected a FilterError')
+}
+
+const owner = leaf('attributes.owner', 'eq', 'ann')
+
+test.each<[code: string, plan: unknown]>([
+  ['UNKNOWN_KIND', { kind: 'maybe' }],
+  ['UNKNOWN_KIND', {}],
+  ['UNKNOWN_NODE', { kind: 'always_allowed', filter: owner }],
+  ['UNKNOWN_NODE', { kind: 'conditional' }],
+  ['UNKNOWN_NODE', conditional({ type: 'compound', operator: 'and', value: [] })],
+  ['UNKNOWN_NODE', conditional({ type: 'compound', operator: 'or', value: [owner] })],
+  ['UNKNOWN_NODE', conditional({ type: 'compound', operator: 'not', value: [owner, owner] })],
+  ['UNKNOWN_NODE', conditional({ type: 'compound', operator: 'and', field: 'key', value: [owner, owner] })],
+  ['UNKNOWN_NODE', conditional({ ...owner, negated: true })],
+  ['UNKNOWN_NODE', conditional({ type: 'compound', operator: 'and', value: [owner, null] })],
+  ['UNKNOWN_FIELD', conditional(leaf('attributes.other', 'eq', 'x'))],
+  ['UNKNOWN_FIELD', conditional(leaf('owner', 'eq', 'x'))],
+  ['UNKNOWN_OPERATOR', conditional(leaf('key', 'starts_with', 'x'))],
+  ['INVALID_VALUE', conditional(leaf('attributes.owner', 'eq', 1))],
+  ['INVALID_VALUE', conditional(leaf('attributes.owner', 'eq', null))],
+  ['INVALID_VALUE', conditional(leaf('attributes.owner', 'lt', 'x'))],
+  ['INVALID_VALUE', conditional(leaf('attributes.owner', 'in', ['x']))],
+  ['INVALID_VALUE', conditional(leaf('attributes.owner', 'in', ['x', 1]))],
+  ['INVALID_VALUE', conditional(leaf('attributes.owner', 'contains', ''))],
+  ['INVALID_VALUE', conditional(leaf('attributes.owner', 'match', '[z-a]'))],
+  ['INVALID_VALUE', conditional(leaf('attributes.open', 'ne', true))],
+  ['INVALID_VALUE', conditional(leaf('attributes.level', 'eq', '5'))],
+  ['INVALID_VALUE', conditional(leaf('attributes.at', 'lte', '2026-01-01T00:00:00.000Z'))],
+  ['INVALID_VALUE', conditional(leaf('attributes.at', 'lt', '2026-01-01T00:00:00Z'))],
+  ['INVALID_VALUE', conditional(leaf('attributes.at', 'lt', '2026-02-30T00:00:00.000Z'))],
+  ['INVALID_VALUE', conditional(leaf('attributes.day', 'eq', '0000-01-01'))],
+  ['INVALID_VALUE', conditional(leaf('attributes.tags', 'intersects', []))],
+  ['INVALID_VALUE', conditional(leaf('attributes.tags', 'eq', ['a']))],
+  ['INVALID_VALUE', conditional(leaf('attributes.tags', 'len_gt', -1))],
+  ['INVALID_VALUE', conditional(leaf('attributes.tags', 'len_gt', 1.5))],
+  ['INVALID_VALUE', conditional(leaf('attributes.price', 'exists', true))],
+  ['INVALID_VALUE', conditional(leaf('key', 'exists', false))],
+  ['INVALID_VALUE', conditional(leaf('attributes.owner', 'eq', { field: 'attributes.level' }))],
+  ['INVALID_VALUE', conditional(leaf('attributes.owner', 'eq', { field: 'attributes.none' }))],
+  ['INVALID_VALUE', conditional(leaf('attributes.owner', 'lt', { field: 'key' }))],
+])('every adapter throws %s for a plan that it cannot read: %j', (code, plan) => {
+  const read = plan as PlannedFilter
+  expect(errorOf(() => toPredicate(read, documents)).code).toBe(code)
+  for (const dialect of DIALECTS) {
+    expect(errorOf(() => toSql(read, documents, { dialect })).code).toBe(code)
+    expect(errorOf(() => toPrisma(read, documents, { dialect })).code).toBe(code)
+  }
+})
+
+test.each<[filter: FilterNode, refusing: string]>([
+  [owner, 'prisma:mysql prisma:sqlite'],
+  [leaf('attributes.owner', 'contains', 'a'), 'prisma:mysql prisma:sqlite'],
+  [leaf('attributes.owner', 'contains', '5%'), 'prisma:postgresql prisma:mysql prisma:sqlite'],
+  [leaf('attributes.owner', 'match', 'a**'), 'prisma:mysql prisma:sqlite'],
+  [leaf('attributes.owner', 'match', 'a*'), 'sqlite prisma:postgresql prisma:mysql prisma:sqlite'],
+  [leaf('attributes.number', 'eq', '7'), 'prisma:postgresql prisma:mysql prisma:sqlite'],
+  [
+    leaf('attributes.number', 'contains', '7'),
+    'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
+  ],
+  [leaf('attributes.level', 'lt', 1.5), 'prisma:postgresql prisma:mysql prisma:sqlite'],
+  [leaf('attributes.price', 'lt', 1.5), ''],
+  [
+    leaf('attributes.single', 'eq', 1),
+    'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
+  ],
+  [leaf('attributes.open', 'eq', true), ''],
+  [leaf('attributes.at', 'eq', '2026-01-01T00:00:00.000Z'), 'mysql sqlite'],
+  [leaf('attributes.tags', 'intersects', ['a']), 'prisma:mysql prisma:sqlite'],
+  [leaf('attributes.tags', 'subset', ['a']), 'prisma:postgresql prisma:mysql prisma:sqlite'],
+  [leaf('attributes.tags', 'len_eq', 0), 'prisma:mysql prisma:sqlite'],
+  [
+    leaf('attributes.level', 'eq', { field: 'attributes.price' }),
+    'prisma:postgresql prisma:mysql prisma:sqlite',
+  ],
+  [
+    leaf('attributes.number', 'eq', { field: 'key' }),
+    'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
+  ],
+  [leaf('relations.member', 'eq', 'x'), 'prisma:mysql prisma:sqlite'],
+  [
+    leaf('relations.member', 'nin', ['x', 'y']),
+    'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
+  ],
+])('the adapters that cannot express %j exactly are: %s', (filter, refusing) => {
+  const plan = conditional(filter)
+  const adapters = [
+    ...DIALECTS.map(dialect => [dialect, () => toSql(plan, documents, { dialect, alias: 'd' })] as const),
+    ...DIALECTS.map(dialect => [`prisma:${dialect}`, () => toPrisma(plan, documents, { dialect })] as const),
+  ]
+  const refused = adapters.filter(([, run]) => {
+    try {
+      run()
+      return false
+    } catch (error) {
+      expect(error).toMatchObject({
+        code: 'NOT_EXPRESSIBLE',
+        field: filter.type === 'field' ? filter.field : null,
+      })
+      return true
+    }
+  })
+  expect(refused.map(([name]) => name).join(' ')).toBe(refusing)
+})
+
+test('constant plans have a condition in every adapter', () => {
+  const row = { id: 'a' }
+  const [all, none] = [{ kind: 'always_allowed' }, { kind: 'always_denied' }] as const
+  expect([all, none].map(plan => toPredicate(plan, documents)(row))).toEqual([true, false])
+  for (const dialect of DIALECTS) {
+    expect(toSql(all, documents, { dialect })).toEqual({ text: '1 = 1', values: [] })
+    expect(toSql(none, documents, { dialect })).toEqual({ text: '1 = 0', values: [] })
+    expect(toPrisma(all, documents, { dialect })).toEqual({})
+    expect(toPrisma(none, documents, { dialect })).toEqual({ id: { in: [] } })
+  }
+})
+
+test.each<[node: FilterNode, text: string, values: readonly unknown[]]>([
+  [leaf('attributes.number', 'in', ['007', '1e3']), '1 = 0', []],
+  [leaf('attributes.number', 'nin', ['007', '+1']), '"number" IS NOT NULL', []],
+  [leaf('attributes.number', 'in', ['7', '007']), '"number" = $3::bigint', ['7']],
+  [leaf('key', 'eq', 'a\0'), '1 = 0', []],
+  [leaf('key', 'nin', ['a\0', '\ud800']), '"id" IS NOT NULL', []],
+  [leaf('attributes.level', 'eq', 1.5), '1 = 0', []],
+  [leaf('attributes.level', 'lte', 1.5), '"level" <= $3::bigint', [1]],
+  [leaf('attributes.level', 'gt', -1e300), '"level" IS NOT NULL', []],
+  [leaf('attributes.level', 'gte', 1e300), '1 = 0', []],
+])('values that no row has are folded: %j becomes %s', (node, text, values) => {
+  const condition = toSql(conditional(node), documents, { dialect: 'postgresql', firstParameter: 3 })
+  expect(condition).toEqual({ text, values })
+})
+
+test('the statements of MySQL compare texts by bytes, and times in half-open milliseconds', () => {
+  const described = table({
+    type: 'document',
+    key: { column: 'id' },
+    attributes: { at: { column: 'at', type: 'time', as: 'datetime' } },
+  })
+  const filter = {
+    type: 'compound',
+    operator: 'or',
+    value: [leaf('key', 'eq', 'a'), leaf('attributes.at', 'ne', '2026-01-01T00:00:00.000Z')],
+  }
+  expect(toSql(conditional(filter), described, { dialect: 'mysql' })).toEqual({
+    text:
+      '((`id` = ? AND `id` COLLATE utf8mb4_0900_bin = CAST(? AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) OR ' +
+      "(`at` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM JSON_TABLE(CAST(? AS JSON), '$[*]' COLUMNS " +
+      "(begins DATETIME(3) PATH '$[0]', ends DATETIME(3) PATH '$[1]')) listed WHERE `at` >= listed.begins AND `at` < listed.ends)))",
+    values: ['a', 'a', '[["2026-01-01 00:00:00.000","2026-01-01 00:00:00.001"]]'],
+  })
+})
+
+test('identifiers are quoted, and a relation in another table needs an alias', () => {
+  const described = table({
+    type: 'd',
+    key: { column: 'a"b`c' },
+    relations: documents.fields.size > 0 ? {} : {},
+  })
+  const plan = conditional(leaf('key', 'eq', 'x'))
+  expect(toSql(plan, described, { dialect: 'postgresql', alias: 'o"x' }).text).toBe(
+    '"o""x"."a""b`c" = $1::text',
+  )
+  expect(toSql(plan, described, { dialect: 'mysql' }).text).toContain('`a"b``c` = ?')
+  const member = conditional(leaf('relations.member', 'in', ['x', 'y']))
+  expect(errorOf(() => toSql(member, documents, { dialect: 'sqlite' })).code).toBe('NOT_EXPRESSIBLE')
+  expect(toSql(member, documents, { dialect: 'sqlite', alias: 'd' }).text).toBe(
+    'EXISTS (SELECT 1 FROM "members" "subjects" WHERE "subjects"."document" = "d"."id" AND ' +
+      '"subjects"."team" COLLATE BINARY IN (SELECT value FROM json_each(?)))',
+  )
+})
+
+test('more values than a database binds are refused, and a list is one value', () => {
+  const key = (index: number) => leaf('key', 'eq', `k${index}`)
+  const either = (count: number) =>
+    conditional({
+      type: 'compound',
+      operator: 'or',
+      value: Array.from({ length: count }, (_, index) => key(index)),
+    })
+  expect(toSql(either(32_766), documents, { dialect: 'sqlite' }).values).toHaveLength(32_766)
+  expect(errorOf(() => toSql(either(32_767), documents, { dialect: 'sqlite' })).code).toBe('TOO_MANY_VALUES')
+  const keys = Array.from({ length: 30_001 }, (_, index) => `k${index}`)
+  expect(toSql(conditional(leaf('key', 'in', keys)), documents, { dialect: 'postgresql' }).values).toEqual([
+    keys,
+  ])
+  const listed = (count: number) => conditional(leaf('key', 'in', keys.slice(0, count)))
+  expect(toPrisma(listed(30_000), documents, { dialect: 'postgresql' })).toHaveProperty(
+    'id.in.length',
+    30_000,
+  )
+  expect(errorOf(() => toPrisma(listed(30_001), documents, { dialect: 'postgresql' })).code).toBe(
+    'TOO_MANY_VALUES',
+  )
+})
+
+test.each<[node: FilterNode, where: unknown]>([
+  [leaf('attributes.owner', 'ne', 'a'), { AND: [{ owner: { not: 'a' } }, { owner: { not: null } }] }],
+  [leaf('attributes.owner', 'exists', false), { owner: null }],
+  [leaf('key', 'nin', ['a\0', 'b\0']), { NOT: { id: { in: [] } } }],
+  [
+    leaf('attributes.owner', 'nmatch', '**a'),
+    { AND: [{ owner: { not: { endsWith: 'a' } } }, { owner: { not: null } }] },
+  ],
+  [leaf('relations.member', 'in', ['x', 'y']), { teams: { some: { team: { in: ['x', 'y'] } } } }],
+  [
+    leaf('attributes.at', 'eq', '2026-01-01T00:00:00.000Z'),
+    { OR: [{ at: { gte: new Date('2026-01-01T00:00:00.000Z'), lt: new Date('2026-01-01T00:00:00.001Z') } }] },
+  ],
+])('Prisma gets for %j a condition that is true for present values only', (node, where) => {
+  expect(toPrisma(conditional(node), documents, { dialect: 'postgresql' })).toEqual(where)
+})
+
+test('Kysely embeds the condition with its parameters', () => {
+  const db = new Kysely<{ documents: { id: string } }>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: on => new SqliteIntrospector(on),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  })
+  const query = db.selectFrom('documents').select('id').where('id', '<>', 'z')
+  const expression = toKysely(conditional(owner), documents, { dialect: 'sqlite', alias: 'documents' })
+  expect(query.where(expression).compile()).toMatchObject({
+    sql: 'select "id" from "documents" where "id" <> ? and "documents"."owner_id" COLLATE BINARY = ?',
+    parameters: ['z', 'ann'],
+  })
+})
+
+const question = { user: 'ann', action: 'read', attributes: { kind: 'x' }, context: { ip: '::1' }, maxIds: 7 }
+const row = {
+  id: 'roadmap',
+  company: 'acme',
+  owner: null,
+  level: null,
+  price: '1.5',
+  open: 1,
+  at: new Date('2026-01-01T00:00:00.000Z'),
+  day: '2026-01-01',
+  tags: '["a"]',
+  number: 7n,
+  single: 0.5,
+  folder: null,
+  teams: ['red'],
+}
+
+test('the request of a plan and the check of a row follow from one description', () => {
+  expect(planRequest(documents, question)).toEqual({
+    user: { key: 'ann' },
+    action: 'read',
+    resource: { type: 'document', attributes: { kind: 'x' } },
+    context: { ip: '::1' },
+    columns: {
+      tenant: true,
+      attributes: {
+        owner: { type: 'string', nulls: 'sent' },
+        level: { type: 'number', nulls: 'missing' },
+        price: { type: 'number', nulls: 'never' },
+        open: { type: 'bool', nulls: 'sent' },
+        at: { type: 'time', nulls: 'sent' },
+        day: { type: 'date', nulls: 'sent' },
+        tags: { type: 'string_array', nulls: 'sent' },
+        number: { type: 'string', nulls: 'sent' },
+        single: { type: 'number', nulls: 'sent' },
+      },
+      relations: ['parent', 'member'],
+    },
+    tenants_agree: false,
+    max_ids: 7,
+  })
+  const attributes = { kind: 'x', owner: null, price: 1.5, open: true, at: '2026-01-01T00:00:00.000Z' }
+  expect(rowCheck(documents, question, row)).toEqual({
+    user: { key: 'ann' },
+    action: 'read',
+    resource: {
+      type: 'document',
+      key: 'roadmap',
+      tenant: 'acme',
+      attributes: { ...attributes, day: '2026-01-01', tags: ['a'], number: '7', single: 0.5 },
+    },
+    context: { ip: '::1' },
+  })
+})
+
+test.each<[change: Record<string, unknown>]>([
+  [{ id: '' }],
+  [{ id: null }],
+  [{ company: undefined }],
+  [{ price: null }],
+  [{ price: Number.NaN }],
+  [{ open: 2 }],
+  [{ at: 'yesterday' }],
+  [{ tags: '[null]' }],
+])('a row with %j is refused, because it violates a premise', change => {
+  expect(errorOf(() => rowCheck(documents, question, { ...row, ...change })).code).toBe('INVALID_ROW')
+})
+
+test('a verification returns exactly the rows for which the filter and the check differ', async () => {
+  const rows = ['ann', 'bob', null].map((name, index) => ({ ...row, id: `r${index}`, owner: name }))
+  const checked: unknown[] = []
+  const bulk = async (checks: readonly Record<string, unknown>[]) => {
+    checked.push(...checks)
+    return [true, true, false]
+  }
+  const differences = await verifyPlan(conditional(owner), documents, question, rows, bulk)
+  expect(differences).toEqual([{ row: rows[1], isSelected: false, isAllowed: true }])
+  expect(checked).toHaveLength(3)
+})
+
+test.each<[description: unknown]>([
+  [{ type: '', key: { column: 'id' } }],
+  [{ type: 'd', key: { column: '' } }],
+  [{ type: 'd', key: { column: 'id', as: 'double' } }],
+  [{ type: 'd', key: { column: 'id' }, attributes: { a: { column: 'a', type: 'json' } } }],
+  [{ type: 'd', key: { column: 'id' }, attributes: { a: { column: 'a', type: 'number' } } }],
+  [{ type: 'd', key: { column: 'id' }, attributes: { a: { column: 'a', type: 'string', nulls: 'no' } } }],
+  [{ type: 'd', key: { column: 'id', collation: 'C' } }],
+  [
+    {
+      type: 'd',
+      key: { column: 'id' },
+      relations: { r: { table: '', foreignKey: 'a', subject: 'b', property: 'c' } },
+    },
+  ],
+])('a description is refused if it is not valid: %j', description => {
+  expect(errorOf(() => table(description as never)).code).toBe('INVALID_TABLE')
+})
