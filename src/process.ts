@@ -161,7 +161,8 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
  */
 function greet({ address, generatedApiKey, hasSampleWorkspace }: RunningService): void {
   const lines = [`Verdict ${VERSION} listens on ${address}`]
-  lines.push(`Console: ${address}/console`)
+  // With sign-in, the console works only at the public address.
+  lines.push(`Console: ${config.publicUrl?.replace(/\/$/, '') ?? address}/console`)
   if (generatedApiKey !== null) lines.push(`API key, shown only once: ${generatedApiKey}`)
   if (generatedApiKey !== null && hasSampleWorkspace) {
     lines.push(

@@ -28,9 +28,16 @@ const OWN_PREFIX = 'VERDICT_'
  * Variables that begin with `VERDICT_` although they are not settings. The command line, the start script or
  * tests use them.
  */
-const OTHERS_WITH_OWN_PREFIX = ['KEY', 'KEY_FILE', 'URL', 'OUTPUT', 'FORM', 'STARTED_AGAIN', 'RUNS'].map(
-  name => OWN_PREFIX + name,
-)
+const OTHERS_WITH_OWN_PREFIX = [
+  'KEY',
+  'KEY_FILE',
+  'URL',
+  'ACTOR',
+  'OUTPUT',
+  'FORM',
+  'STARTED_AGAIN',
+  'RUNS',
+].map(name => OWN_PREFIX + name)
 /**
  * Variables that Kubernetes sets in every container if a Kubernetes service is called `verdict` or
  * `verdict-…`.

@@ -17,7 +17,7 @@ export const signInSettings = {
   OIDC_ISSUER: setting('oidcIssuer', {
     shownDefault: 'off',
     meaning:
-      'OpenID Connect issuer at which persons sign in, exactly as its metadata states it; `https`, or `http` with a loopback host. Requires `PUBLIC_URL`. Not complete: no request accepts a session yet',
+      'OpenID Connect issuer at which persons sign in, exactly as its metadata states it; `https`, or `http` with a loopback host. Requires `PUBLIC_URL`. Not complete: the console has no page for it yet',
     parse: parseIssuer,
     fallback: () => null,
   }),

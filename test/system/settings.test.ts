@@ -148,6 +148,7 @@ describe('an unknown variable', () => {
     'VERDICT_KEY',
     'VERDICT_KEY_FILE',
     'VERDICT_URL',
+    'VERDICT_ACTOR',
     'VERDICT_OUTPUT',
     'VERDICT_FORM',
     // Kubernetes sets these variables if a service in the namespace is named verdict or verdict-http.

@@ -62,9 +62,10 @@ describe('without an issuer', () => {
 })
 
 describe('a sign-in', () => {
-  test('is offered with the name of the issuer', async () => {
+  test('is offered with the name of the issuer, at the public address', async () => {
     const { body } = await newBrowser().send('GET', SIGN_IN)
     expect(body).toEqual({ oidc: { name: 'Example' }, key: true })
+    expect(service.stdout).toContain(`\nConsole: ${PUBLIC_URL}/console\n`)
   })
 
   test('sends the browser to the issuer with PKCE and random values, whatever host the request names', async () => {
