@@ -22,7 +22,20 @@ export function startChromium(): Promise<Browser> {
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
   const page = await browser.newPage(options)
   page.setDefaultTimeout(HANG_MS / 2)
+  const evaluate = page.evaluate.bind(page)
+  page.evaluate = ((expression: unknown, ...rest: []) =>
+    inTime(evaluate(expression as string, ...rest), String(expression))) as typeof page.evaluate
   return page
+}
+
+/** Rejects if the page does not answer an expression in time. Playwright itself would wait forever. */
+async function inTime<T>(answer: Promise<T>, expression: string): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => reject(new Error(`the page did not answer in time: ${expression.slice(0, 200)}`)),
+    HANG_MS / 2,
+  )
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }
 
 function chromiumOnPath(): string | null {

@@ -20,14 +20,16 @@ import type { Json, SchemaComponents } from './schema-components.ts'
 
 /** Error statuses that a route can return, in ascending order. */
 export function refusalStatuses(route: Route): number[] {
-  const { family, access, body, bodyInPieces, paramNames, method, isRead, readsClaim, refusals } = route
+  const { family, access, level, body, bodyInPieces, paramNames, method, isRead, readsClaim, refusals } =
+    route
   const isManagement = family === 'management'
   const isForAll = access === 'public' || access === 'optional-key'
   const hasPlace = paramNames.length > 0
+  const isForEachKey = access === 'any-key' && (level === 'no_access' || level === 'decide')
   const statuses: readonly (readonly [number, boolean])[] = [
     [400, true],
     [401, access !== 'public'],
-    [403, !isForAll && (access !== 'any-key' || paramNames.includes('proj_id'))],
+    [403, !isForAll && (!isForEachKey || paramNames.includes('proj_id'))],
     [404, hasPlace],
     [405, true],
     [408, body !== null || bodyInPieces !== null],

@@ -17,6 +17,8 @@ export interface Schema {
   readonly additionalProperties?: Schema | boolean
   readonly propertyNames?: Schema
   readonly items?: Schema
+  readonly minItems?: number
+  readonly maxItems?: number
   readonly format?: string
   readonly pattern?: string
   readonly minLength?: number
@@ -173,9 +175,9 @@ export class DrawnValues {
     return text
   }
 
-  #list({ items = {} }: Schema, way: readonly string[], isOdd: boolean): unknown[] {
-    const most = isOdd ? this.#random.pick([0, 1, 5, 40]) : 2
-    return this.#times(most, () => this.of(items, way, isOdd && this.#random.chance(0.3)))
+  #list({ items = {}, minItems = 0, maxItems = Infinity }: Schema, way: readonly string[], isOdd: boolean) {
+    const most = Math.min(maxItems, minItems + (isOdd ? this.#random.pick([0, 1, 5, 40]) : 2))
+    return this.#times(most, () => this.of(items, way, isOdd && this.#random.chance(0.3)), minItems)
   }
 
   #object(schema: Schema, way: readonly string[], isOdd: boolean): Json {
@@ -205,7 +207,7 @@ export class DrawnValues {
     return random.chance(0.2) ? random.pick(ODD_TEXTS) : random.pick(['plan', 'level', 'a', 'b.c', 'of'])
   }
 
-  #times<T>(most: number, make: () => T): T[] {
-    return Array.from({ length: this.#random.below(most + 1) }, make)
+  #times<T>(most: number, make: () => T, least = 0): T[] {
+    return Array.from({ length: least + this.#random.below(most - least + 1) }, make)
   }
 }

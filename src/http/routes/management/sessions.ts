@@ -27,6 +27,7 @@ export function sessionRoutes(manage: ManageOrganization, access: SessionAccess 
     summary: 'Read the session in the cookie of the request, with the token that other requests need',
     access: 'cookie',
     answer: OwnSession,
+    refusals: [404],
   })
   const endSession = manage({
     operation: 'endSession',
@@ -36,6 +37,7 @@ export function sessionRoutes(manage: ManageOrganization, access: SessionAccess 
     summary: 'End the session of the request, and remove its cookie',
     access: 'session',
     answer: EndedSession,
+    refusals: [404],
   })
   return [
     { ...getSession, handle: async call => withToken(await getSession.handle(call), call, access!) },
@@ -54,6 +56,7 @@ export function sessionRoutes(manage: ManageOrganization, access: SessionAccess 
       summary: 'Read the member of the session',
       access: 'session',
       answer: Member,
+      refusals: [404],
     }),
     manage({
       operation: 'listSessions',
@@ -64,6 +67,7 @@ export function sessionRoutes(manage: ManageOrganization, access: SessionAccess 
       access: 'any-key',
       query: SessionsQuery,
       answer: SessionEnvelope,
+      refusals: [404],
     }),
     manage({
       operation: 'deleteSession',
