@@ -22,7 +22,7 @@ export default defineConfig({
     setupFiles: 'test/support/patient-fetch.ts',
     // The lock on data directories uses node:sqlite, for which Node 22 prints an experimental warning.
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    expect: { poll: { timeout: HANG_MS } },
+    expect: { poll: { timeout: HANG_MS / 2 } },
     projects: [
       {
         ...shared,

@@ -2,6 +2,7 @@
 import { type ReactNode, useState } from 'react'
 import type { End } from '../interface/granted.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
+import { useFocusAfterRemoval } from '../parts/focus.ts'
 import { EndInput } from '../parts/ends.tsx'
 import { KeyInput } from '../parts/fields.tsx'
 import { useWrite } from '../parts/writes.ts'
@@ -100,6 +101,7 @@ export function MoveDialog({
   const write = useWrite()
   const { groups } = useCompletions()
   const seen = useSeen()
+  useFocusAfterRemoval(onGone)
   const [shown, setShown] = useState(shownEnd)
   const [target, setTarget] = useState('')
   const [sent, setSent] = useState('')
@@ -126,7 +128,6 @@ export function MoveDialog({
       undo: () =>
         bothOrNone({ first: () => left.put(end, undefined), back: () => left.drop(end), second: made.undo }),
     })
-    requestAnimationFrame(() => requestAnimationFrame(onGone))
   }
   return (
     <ActionDialog

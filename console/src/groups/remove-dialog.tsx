@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import type { End, Grant } from '../interface/granted.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
+import { useFocusAfterRemoval } from '../parts/focus.ts'
 import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { ConflictNote, useSeen } from './granting.tsx'
@@ -27,6 +28,7 @@ export function RemoveDialog({
   const texts = useTexts().groups
   const write = useWrite()
   const seen = useSeen()
+  useFocusAfterRemoval(onGone)
   const [shown, setShown] = useState(end)
   const present = seen.endOf(what, shown)
   return (
@@ -52,9 +54,6 @@ export function RemoveDialog({
           undo: () => grant.put(present, undefined),
         })
         await seen.noting(what, removal)
-        // Moves the focus after the dialog has closed. When it closes, the dialog returns the focus to its
-        // button, if the button still exists.
-        requestAnimationFrame(() => requestAnimationFrame(onGone))
       }}
       // If the dialog has no content to read first, its button gets the focus.
       {...(seen.reported.has(what) && { children: () => <ConflictNote seen={seen} what={what} /> })}

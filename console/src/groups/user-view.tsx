@@ -4,6 +4,7 @@ import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
 import { ActionLink } from '../parts/action.tsx'
 import { EndText } from '../parts/ends.tsx'
+import { focusHeading } from '../parts/focus.ts'
 import { Card, Page } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
@@ -72,7 +73,7 @@ function GroupsOf({ user }: { readonly user: string }) {
                     label={texts.removeFrom(user, name)}
                     sentence={texts.removeMemberSentence(user, name)}
                     message={texts.memberRemoved(user, name)}
-                    onGone={() => document.querySelector<HTMLElement>('h1')?.focus()}
+                    onGone={focusHeading}
                   />
                 </>
               )

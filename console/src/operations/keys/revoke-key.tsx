@@ -5,6 +5,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf, service } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
+import { focusHeading, useFocusAfterRemoval } from '../../parts/focus.ts'
 import { notify } from '../../parts/toasts.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { type ApiKey, KEYS, useKeyName, useOpenedNames } from './keys.ts'
@@ -14,6 +15,7 @@ export function RevokeKey({ apiKey }: { readonly apiKey: ApiKey }) {
   const name = useKeyName(apiKey)
   const { project, environment } = useOpenedNames(apiKey)
   const queries = useQueryClient()
+  useFocusAfterRemoval(focusHeading)
   const reach = {
     org: texts.reach.org,
     project: texts.reach.project(project ?? ''),
@@ -23,7 +25,7 @@ export function RevokeKey({ apiKey }: { readonly apiKey: ApiKey }) {
     const path = { api_key_id: apiKey.id }
     await answerOf(service.DELETE('/v2/api-key/{api_key_id}', { params: { path } }))
     notify(texts.revoked(name))
-    void queries.invalidateQueries({ queryKey: [KEYS] }).then(readFromTop)
+    void queries.invalidateQueries({ queryKey: [KEYS] })
   }
   return (
     <ActionDialog
@@ -43,11 +45,4 @@ export function RevokeKey({ apiKey }: { readonly apiKey: ApiKey }) {
       onSubmit={revoke}
     />
   )
-}
-
-/** Moves the focus to the top of the page, because the row that had the focus was removed. */
-function readFromTop(): void {
-  requestAnimationFrame(() => {
-    if (document.activeElement === document.body) document.querySelector<HTMLElement>('h1')?.focus()
-  })
 }
