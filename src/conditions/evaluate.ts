@@ -35,10 +35,16 @@ export interface QuestionValues {
 
 /**
  * Evaluates a condition. The size of the condition and `budget` limit the time. The nesting depth of the
- * condition and of the values limits the recursion.
+ * condition and of the values limits the recursion. `member` is the object in which paths without a root
+ * begin, for a condition within a match.
  */
-export function evaluate(condition: Condition, values: QuestionValues, budget: EvaluationBudget): Truth {
-  return new Evaluation(values, budget).truth(condition, null)
+export function evaluate(
+  condition: Condition,
+  values: QuestionValues,
+  budget: EvaluationBudget,
+  member: JsonObject | null = null,
+): Truth {
+  return new Evaluation(values, budget).truth(condition, member)
 }
 
 class Evaluation {

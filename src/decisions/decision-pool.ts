@@ -8,6 +8,7 @@ import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Verdicts } from '#model/question.ts'
 import type { AuthorizedUsersJob, PermissionsJob } from '#decisions/lists/listing.ts'
 import type { AllowedTenantsJob, UserTenantsJob } from '#decisions/lists/tenant-lists.ts'
+import type { PlanAnswer, PlanJob } from '#decisions/plan/planned-question.ts'
 import type { Sendable, SendableQuery } from '#decisions/questions/sendable-query.ts'
 import type { ExplainJob, ExplainedDecisions } from '#decisions/rules/explained-decisions.ts'
 import type { TriedSamples, TryJob } from '#decisions/rules/tried-conditions.ts'
@@ -27,6 +28,7 @@ export interface SlicedJobs {
   readonly decide: { readonly job: DecideJob; readonly answer: boolean }
   /** A search that evaluates rules. */
   readonly search: { readonly job: RuledSearchJob; readonly answer: KeyPage }
+  readonly plan: { readonly job: PlanJob; readonly answer: PlanAnswer }
   readonly try: { readonly job: TryJob; readonly answer: TriedSamples }
   readonly explain: { readonly job: ExplainJob; readonly answer: ExplainedDecisions }
   /** Listings. Each result is JSON text, as bytes. */

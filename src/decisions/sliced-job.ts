@@ -5,6 +5,7 @@ import type { SlicedAnswer, SlicedJob, SlicedJobs, SlicedKind } from './decision
 import { listAuthorizedUsers, listPermissions } from '#decisions/lists/listing.ts'
 import { listPermissionEntries } from '#decisions/lists/permission-entries.ts'
 import { listAllowedTenants, listUserTenants } from '#decisions/lists/tenant-lists.ts'
+import { planInSlices } from '#decisions/plan/plan-job.ts'
 import { decideInSlices } from '#decisions/rules/ruled-bulk.ts'
 import { searchInSlices } from './search-job.ts'
 import { received } from '#decisions/questions/sendable-query.ts'
@@ -22,6 +23,7 @@ const DOERS: Doers = {
   actions: (engine, { question }) => engine.searchActions(received(question)),
   decide: (engine, { question }) => decideInSlices(() => engine, received(question)),
   search: (engine, { search }) => searchInSlices(engine, search),
+  plan: planInSlices,
   try: trySamples,
   explain: explainDecisions,
   permissions: (engine, job) =>

@@ -16,6 +16,7 @@ import type { QueryContext, Query } from '#model/decision.ts'
 import type { Question, Verdicts } from '#model/question.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import type { Explanation, RuleDetail, TriedConditions } from './explanation.ts'
+import type { PlanReader } from './plan-reads.ts'
 
 /** A complete engine: it applies changes and answers queries. */
 export interface Engine extends ChangeSink, DecisionEngine {}
@@ -113,6 +114,9 @@ export interface DecisionEngine {
    * `limit` grants, in no particular order.
    */
   grantsOn(question: UserQuestion, limit: number, results: ResultSink<UserGrant>): Resumable<void>
+
+  /** Returns an object that reads what one plan needs. */
+  planReader(): PlanReader
 
   /** Returns the tenant of an instance, or null if the instance is not stored. */
   tenantOf(type: string, key: string): string | null

@@ -26,6 +26,11 @@ export type ErrorCode =
   | 'INVALID_INPUT'
   | 'MISMATCH_RESOURCE_INSTANCES_TENANTS'
   | 'MISMATCH_RELATION_TYPE'
+  // Errors of a plan (filter.md, section 6).
+  | 'UNKNOWN_RELATION'
+  | 'FILTER_NOT_EXPRESSIBLE'
+  | 'FILTER_TOO_LARGE'
+  | 'FILTER_TOO_COSTLY'
   // Errors of the service.
   | 'NOT_READY'
   | 'STALE'
@@ -65,6 +70,7 @@ export const LIMIT_NAMES = [
   'content',
   'batch',
   'list',
+  'plan',
   'page',
   'attributes',
   'depth',
@@ -95,7 +101,12 @@ export interface ErrorOptions {
   readonly tag?: string | null
   /** Set if the level of the key is too low. */
   readonly levels?: LevelGap
+  /** Reasons why a plan is not possible. Responses to plans return them as `detail`. */
+  readonly planDetail?: readonly PlanDetail[]
 }
+
+/** A reason why a plan is not possible (filter.md, section 6). */
+export type PlanDetail = Readonly<Record<string, unknown>>
 
 /** The level that a request requires, and the level of its key. */
 export interface LevelGap {
@@ -113,6 +124,7 @@ export class AuthzError extends Error {
   readonly #publicMessage: string | null
   readonly #tag: string | null
   readonly #levels: LevelGap | null
+  readonly #planDetail: readonly PlanDetail[]
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -123,6 +135,7 @@ export class AuthzError extends Error {
     this.#publicMessage = options.publicMessage ?? null
     this.#tag = options.tag ?? null
     this.#levels = options.levels ?? null
+    this.#planDetail = options.planDetail ?? []
   }
 
   /** This is a getter, because log lines contain own properties, and this one should not be logged. */
@@ -143,6 +156,11 @@ export class AuthzError extends Error {
   /** Null unless the level of the key is too low. */
   get levels(): LevelGap | null {
     return this.#levels
+  }
+
+  /** Empty unless a plan is not possible. */
+  get planDetail(): readonly PlanDetail[] {
+    return this.#planDetail
   }
 }
 
@@ -175,6 +193,7 @@ export interface ErrorData {
   readonly publicMessage?: string
   readonly tag?: string
   readonly levels?: LevelGap
+  readonly planDetail?: readonly PlanDetail[]
 }
 
 /**
@@ -183,7 +202,7 @@ export interface ErrorData {
  */
 export function errorToData(error: unknown): ErrorData {
   if (error instanceof AuthzError) {
-    const { code, message, detail, limit, isReported, publicMessage, tag, levels } = error
+    const { code, message, detail, limit, isReported, publicMessage, tag, levels, planDetail } = error
     return {
       code,
       message,
@@ -193,6 +212,7 @@ export function errorToData(error: unknown): ErrorData {
       ...(publicMessage !== null && { publicMessage }),
       ...(tag !== null && { tag }),
       ...(levels && { levels }),
+      ...(planDetail.length > 0 && { planDetail }),
     }
   }
   return { code: 'INTERNAL', message: 'the service failed to answer this request', detail: [] }

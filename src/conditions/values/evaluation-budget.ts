@@ -20,14 +20,15 @@ const READING_SHARE = 0.25
 export class EvaluationBudget {
   readonly #stepsMax: number
   #steps: number
-  #lookups = LOOKUPS_MAX
+  #lookups: number
   #isExceeded = false
   #reading = 0
   #isUnread = false
 
-  constructor(stepsMax = STEPS_MAX) {
+  constructor(stepsMax = STEPS_MAX, lookupsMax = LOOKUPS_MAX) {
     this.#stepsMax = stepsMax
     this.#steps = stepsMax
+    this.#lookups = lookupsMax
   }
 
   /** Returns whether an operation was refused because of the limits. */

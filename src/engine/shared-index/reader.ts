@@ -24,6 +24,7 @@ import type {
 } from '#engine/engine.ts'
 import type { Explanation, RuleDetail, TriedConditions } from '#engine/explanation.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
+import type { PlanReader } from '#engine/plan-reads.ts'
 import { BatchCheck } from '#engine/shared-index/check/batch-check.ts'
 import {
   type BatchSource,
@@ -67,6 +68,7 @@ import type { Resumable } from '#scheduling/resumable.ts'
 import { ConsistentReads, type ReaderOptions } from '#engine/shared-index/schema/consistent-reads.ts'
 import { BatchReads } from './batch-reads.ts'
 import { MappedRequests } from './mapped-requests.ts'
+import { PlanReads } from './plan-reads.ts'
 import { RuledReads } from './ruled-reads.ts'
 import { TenantReads } from './tenant-reads.ts'
 import { Searches } from './searches.ts'
@@ -242,6 +244,10 @@ export class SharedIndexReader implements DecisionEngine {
       const listing = find()
       if (listing !== null) yield* listing
     })
+  }
+
+  planReader(): PlanReader {
+    return new PlanReads(this.#reads, this.#question, () => this.#schema)
   }
 
   attributesOf(type: string, key: string): string | null {

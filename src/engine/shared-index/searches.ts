@@ -15,7 +15,7 @@ import {
   type SearchedFor,
 } from '#engine/shared-index/ruled-search/candidates.ts'
 import { RuledSearch, type SearchHost } from '#engine/shared-index/ruled-search/ruled-search.ts'
-import type { Plan } from '#engine/shared-index/rules/rules-view.ts'
+import type { PlanView } from '#engine/shared-index/rules/rules-view.ts'
 import type { ActionView, SchemaView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
 import { BACKWARD_STEPS_MAX, StepBudget, tooMuchToWalk } from '#engine/shared-index/schema/walk-steps.ts'
 import { heldOn, tenantMasksOf } from '#engine/shared-index/search/explain.ts'
@@ -217,7 +217,7 @@ export class Searches {
     return this.#planOf(type, action) !== null
   }
 
-  #planOf(type: string, action: string): Plan | null {
+  #planOf(type: string, action: string): PlanView | null {
     const schema = this.#parts.schema()
     if (!schema.hasRules || !this.#declared(type, action).actionView) return null
     return schema.rules?.planOf(type, action) ?? null

@@ -141,7 +141,7 @@ export interface Reply {
 }
 
 /**
- * Format of an error response. It depends on the path (native.md 0.19). `opa` is the format of the second
- * port, which serves clients of the Open Policy Agent.
+ * Format of an error response. It depends on the path (native.md 0.19, filter.md P51). `opa` is the format of
+ * the second port, which serves clients of the Open Policy Agent.
  */
-export type ErrorFamily = 'native' | 'access' | 'management' | 'opa'
+export type ErrorFamily = 'native' | 'plan' | 'access' | 'management' | 'opa'

@@ -14,7 +14,7 @@ import {
 import type { ErrorFamily } from '#http/message/request-reply.ts'
 import { reasonsOf } from '#http/routing/problem.ts'
 import type { Route } from '#http/routing/route.ts'
-import { ManagementError, NativeError } from '#model/wire/problem.ts'
+import { ManagementError, NativeError, PlanRefusal } from '#model/wire/problem.ts'
 import type { HeaderComponents } from './answer-headers.ts'
 import type { Json, SchemaComponents } from './schema-components.ts'
 
@@ -108,7 +108,7 @@ export class RefusalComponents {
 
   #content(family: ErrorFamily): Json {
     if (family === 'access') return { 'text/plain': { schema: { type: 'string' } } }
-    const schema = family === 'management' ? ManagementError : NativeError
+    const schema = family === 'management' ? ManagementError : family === 'plan' ? PlanRefusal : NativeError
     return { 'application/json': { schema: this.#schemas.refer(schema, family) } }
   }
 }

@@ -11,7 +11,7 @@ import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
 import { UNTRANSFORMED } from '#http/message/header-fields.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
 import { AuthzError, type ErrorCode, type ErrorDetail, errorToData, type LevelGap } from '#model/errors.ts'
-import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
+import type { ManagementError, ManagementErrorCode, NativeError, PlanRefusal } from '#model/wire/problem.ts'
 import { MethodNotAllowedError } from './router.ts'
 
 /** Status, code and texts of the response for one error code. */
@@ -99,6 +99,18 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
     title: 'Unexpected error',
     publicMessage: 'the service failed to answer this request',
   },
+  UNKNOWN_RELATION: {
+    status: 422,
+    errorCode: 'INVALID_INPUT',
+    title: 'The resource does not define the relation',
+  },
+  FILTER_NOT_EXPRESSIBLE: {
+    status: 422,
+    errorCode: 'INVALID_INPUT',
+    title: 'No filter expresses the rules exactly',
+  },
+  FILTER_TOO_LARGE: { status: 422, errorCode: 'INVALID_INPUT', title: 'The filter would be too large' },
+  FILTER_TOO_COSTLY: { status: 422, errorCode: 'INVALID_INPUT', title: 'The plan would take too long' },
   // The status is not 409, because 409 means "already exists" in this API. Clients must know that they can
   // retry.
   REVISION_CONFLICT: {
@@ -141,14 +153,17 @@ const RETRY_AFTER_SECONDS = '1'
  * `INTERNAL` without the message of the error.
  */
 export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
-  const { code, message, detail, publicMessage, levels = null } = errorToData(error)
+  const { code, message, detail, publicMessage, levels = null, planDetail } = errorToData(error)
   const spec = PROBLEMS[code]
   const status = statusOf(spec, family)
   const text = publicMessage ?? spec.publicMessage ?? message
   return {
     status,
     contentType: family === 'access' ? 'text/plain; charset=utf-8' : JSON_TYPE,
-    body: bodyText(family, { status, spec, message: text, detail, levels }),
+    body:
+      family === 'plan'
+        ? planBody(code, status, text, [...(planDetail ?? detail)])
+        : bodyText(family, { status, spec, message: text, detail, levels }),
     buffer: null,
     lent: null,
     pieces: null,
@@ -191,6 +206,20 @@ function bodyText(family: ErrorFamily, { status, spec, message, detail, levels }
     ...((status === 422 || detail.length > 0) && { detail: findings(detail, message) }),
   }
   return JSON.stringify(error)
+}
+
+/** Codes that the errors of plans contain unchanged (filter.md, section 6). */
+const PLAN_CODES: ReadonlySet<ErrorCode> = new Set([
+  'LIMIT_EXCEEDED',
+  'UNKNOWN_RELATION',
+  'FILTER_NOT_EXPRESSIBLE',
+  'FILTER_TOO_LARGE',
+  'FILTER_TOO_COSTLY',
+])
+
+function planBody(code: ErrorCode, status: number, message: string, detail: PlanRefusal['detail']): string {
+  const errorCode = (PLAN_CODES.has(code) ? code : PROBLEMS[code].errorCode) as PlanRefusal['error_code']
+  return JSON.stringify({ code: status, message, error_code: errorCode, detail } satisfies PlanRefusal)
 }
 
 function findings(detail: readonly ErrorDetail[], message: string): ManagementError['detail'] & object {

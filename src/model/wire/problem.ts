@@ -28,6 +28,30 @@ export const NativeError = Type.Object({
 })
 export type NativeError = Static<typeof NativeError>
 
+/** Error codes of plans (filter.md, section 6). */
+export const PlanErrorCode = Type.Enum([
+  'UNAUTHORIZED',
+  'FORBIDDEN_ACCESS',
+  'INVALID_INPUT',
+  'LIMIT_EXCEEDED',
+  'UNKNOWN_RELATION',
+  'FILTER_NOT_EXPRESSIBLE',
+  'FILTER_TOO_LARGE',
+  'FILTER_TOO_COSTLY',
+  'UNEXPECTED_ERROR',
+] as const)
+
+/** Error of a plan: that of a decision route, with two more members. */
+export const PlanRefusal = Type.Object({
+  code: Type.Integer({ description: 'The HTTP status.' }),
+  message: Type.String(),
+  error_code: PlanErrorCode,
+  detail: Type.Array(Type.Object({}, { additionalProperties: true }), {
+    description: 'The parts of the request or of the filter because of which there is no plan.',
+  }),
+})
+export type PlanRefusal = Static<typeof PlanRefusal>
+
 /** One error in the shape of a request. */
 export const ErrorFinding = Type.Object({
   loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), {

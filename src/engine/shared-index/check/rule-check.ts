@@ -19,7 +19,7 @@ import {
   FLAG_READS_TENANTS,
   FLAG_ROLE_SIDES,
 } from '#engine/shared-index/rules/rule-code.ts'
-import type { Plan } from '#engine/shared-index/rules/rules-view.ts'
+import type { PlanView } from '#engine/shared-index/rules/rules-view.ts'
 import { bankOf, tenantAt } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import { heldInTenant, tenantMasksOf } from '#engine/shared-index/search/explain.ts'
 import { assignmentsOf } from '#engine/shared-index/search/holdings.ts'
@@ -86,7 +86,7 @@ export class Gathering {
    * Adds a query. `gather` reads its values later. The returned object is reused after the next call of
    * `begin`.
    */
-  next(plan: Plan, source: QuestionSource, index: number): AskedRules {
+  next(plan: PlanView, source: QuestionSource, index: number): AskedRules {
     const asked = (this.#asked[this.#count] ??= new AskedRules(plan, source, this.#words))
     this.#count += 1
     asked.begin(plan, source, index)

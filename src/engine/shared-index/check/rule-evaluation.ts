@@ -50,7 +50,7 @@ import {
   ROLE_SIDE,
   UNREADABLE,
 } from '#engine/shared-index/rules/rule-code.ts'
-import type { Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
+import type { PlanView, RulesView } from '#engine/shared-index/rules/rules-view.ts'
 import type { Lookup } from './merged-values.ts'
 import { type AskedRules, MISSING, RuleValues, STAMPS_MAX } from './rule-values.ts'
 
@@ -146,7 +146,7 @@ export class RuleEvaluation {
     this.#stamp = 0
   }
 
-  #isAllowed({ at }: Plan): boolean {
+  #isAllowed({ at }: PlanView): boolean {
     const program = this.#program
     const lookups = program[at + PLAN.lookupsAt]!
     const end = lookups + program[at + PLAN.lookups]! * LOOKUP_WORDS

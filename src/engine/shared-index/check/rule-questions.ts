@@ -6,7 +6,7 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import { attributesBlock } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
 import { FLAG_READS_ROLES, FLAG_READS_TENANTS } from '#engine/shared-index/rules/rule-code.ts'
-import type { Plan } from '#engine/shared-index/rules/rules-view.ts'
+import type { PlanView } from '#engine/shared-index/rules/rules-view.ts'
 import type { Query } from '#model/decision.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
 import type { BatchLookup } from './batch-lookup.ts'
@@ -68,7 +68,7 @@ export function settled(outcome: Exclude<RuledOutcome, object>, stepsMax: number
  * A plan without rules that makes `gather` read all roles and tenants of a user. Its other members are not
  * used.
  */
-const EVERYTHING = { flags: FLAG_READS_ROLES | FLAG_READS_TENANTS } as Plan
+const EVERYTHING = { flags: FLAG_READS_ROLES | FLAG_READS_TENANTS } as PlanView
 
 export class RuleQuestions {
   readonly #question: ResolvedQuery
@@ -80,7 +80,7 @@ export class RuleQuestions {
    * user is -1, the names must be looked up again.
    */
   readonly #indexes = new Int32Array(BATCH_MAX)
-  readonly #plans: Plan[] = []
+  readonly #plans: PlanView[] = []
   readonly #users = new Int32Array(BATCH_MAX)
   readonly #instances = new Int32Array(BATCH_MAX)
   readonly #asked: AskedRules[] = []
@@ -250,7 +250,7 @@ export class RuleQuestions {
     const { actions, users, instances } = lookup
     let denied = 0
     let terms: QueryTerms | null = null
-    let plan: Plan | null = null
+    let plan: PlanView | null = null
     for (let i = 0; i < count; i++) {
       if (answers[from + i] === ALLOW || actions[i] === null) continue
       const next = source.terms(from + i)

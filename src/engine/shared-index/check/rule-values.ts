@@ -36,7 +36,7 @@ import {
   type ValueWords,
   wordsBehind,
 } from '#engine/shared-index/memory/values.ts'
-import { type PathView, type Plan, refreshPath, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
+import { type PathView, type PlanView, refreshPath, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
 import { InvariantError } from '#model/assert.ts'
 import { type QueryContext, NOTHING_SENT, type Query, type SentAttributes } from '#model/decision.ts'
 
@@ -61,7 +61,7 @@ const NOTHING_FOUND: AskedRules['found'] = new Map()
 
 /** The values that were read for a query on one state. They are copies and are not modified afterwards. */
 export class AskedRules {
-  plan: Plan
+  plan: PlanView
   source: QuestionSource
   index = 0
   tenant = ''
@@ -90,14 +90,14 @@ export class AskedRules {
    */
   found: ReadonlyMap<string, string | null | undefined | false> = NOTHING_FOUND
 
-  constructor(plan: Plan, source: QuestionSource, words: ValueWords) {
+  constructor(plan: PlanView, source: QuestionSource, words: ValueWords) {
     this.plan = plan
     this.source = source
     this.words = words
   }
 
   /** Prepares this object for another query. */
-  begin(plan: Plan, source: QuestionSource, index: number): void {
+  begin(plan: PlanView, source: QuestionSource, index: number): void {
     this.plan = plan
     this.source = source
     this.index = index

@@ -19,7 +19,7 @@ import {
   PLAN,
   UNREADABLE,
 } from '#engine/shared-index/rules/rule-code.ts'
-import { type Plan, type RulesView, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
+import { type PlanView, type RulesView, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
 import type { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
 import { type AskedRules, MISSING, type RuleValues } from '#engine/shared-index/check/rule-values.ts'
 import type { Regions } from '#engine/shared-index/memory/index-buffers.ts'
@@ -151,7 +151,7 @@ export class CandidateFinder {
    * Returns the ranges of rules in the program that might allow. The values of attributes select them; rules
    * outside these ranges allow nothing.
    */
-  *#rulesOf({ at, view }: Plan): Iterable<{ readonly from: number; readonly end: number }> {
+  *#rulesOf({ at, view }: PlanView): Iterable<{ readonly from: number; readonly end: number }> {
     const { program } = view
     const stretch = (from: number, count: number) => ({ from, end: from + 2 * count })
     const lookups = program[at + PLAN.lookupsAt]!

@@ -72,7 +72,7 @@ class Spread {
 }
 
 /** The rules of one permission. */
-export interface Plan {
+export interface PlanView {
   readonly view: RulesView
   /** Position of the plan in the program. */
   readonly at: number
@@ -98,7 +98,7 @@ export class RulesView {
   readonly spread = new Spread(this)
   readonly #arrays: readonly Int32Array[]
   readonly #copyTexts: () => Int32Array | null
-  readonly #plans = new Map<string, Map<string, Plan | null>>()
+  readonly #plans = new Map<string, Map<string, PlanView | null>>()
   readonly #paths: PathView[]
   readonly #trees: Condition[]
   #texts: Int32Array | null = null
@@ -143,7 +143,7 @@ export class RulesView {
   }
 
   /** Returns the plan of a permission, or `null` if it has no rules. Expected O(1). */
-  planOf(type: string, action: string): Plan | null {
+  planOf(type: string, action: string): PlanView | null {
     let ofType = this.#plans.get(type)
     if (ofType === undefined) this.#plans.set(type, (ofType = new Map()))
     let plan = ofType.get(action)
@@ -201,13 +201,13 @@ export class RulesView {
   }
 
   /** Returns all rules of a plan, as pairs of sides. Call `hasTexts` first. */
-  rulesOf({ at }: Plan): Int32Array {
+  rulesOf({ at }: PlanView): Int32Array {
     assert(this.#texts !== null, 'the texts are copied before rules are read from them')
     const from = this.program[at + PLAN.rulesAt]!
     return this.#texts.subarray(from, from + 2 * this.program[at + PLAN.rules]!)
   }
 
-  #find(name: string): Plan | null {
+  #find(name: string): PlanView | null {
     const hashes = this.#arrays[UNIT.permissionHashes]!
     const hash = hashOfName(name)
     let from = 0

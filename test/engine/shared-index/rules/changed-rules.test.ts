@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { valueIn, wordsBehind, hashOfScalar, ValueWords } from '#engine/shared-index/memory/values.ts'
 import { LOOKUP_WORDS, PLAN } from '#engine/shared-index/rules/rule-code.ts'
-import type { Plan } from '#engine/shared-index/rules/rules-view.ts'
+import type { PlanView } from '#engine/shared-index/rules/rules-view.ts'
 import type { ConditionSetPut, RuleChange } from '#model/change.ts'
 import { conditionSet } from '#testing/engines/changes.ts'
 import { CompiledRules } from '#testing/engines/compiled-rules.ts'
@@ -113,7 +113,7 @@ function take(
 }
 
 /** Returns the rules by path and value, the rules that each check evaluates, and all rules. */
-function read(plan: Plan) {
+function read(plan: PlanView) {
   const { view, at } = plan
   const { program } = view
   const nameOf = (side: number): string => (side < 0 ? `__autogen_${TYPE}` : view.set(side).key)

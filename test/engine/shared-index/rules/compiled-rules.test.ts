@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { hashOfScalar, ValueWords } from '#engine/shared-index/memory/values.ts'
 import { LEAF, LOOKUP_WORDS, PLAN } from '#engine/shared-index/rules/rule-code.ts'
-import type { Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
+import type { PlanView, RulesView } from '#engine/shared-index/rules/rules-view.ts'
 import type { Change, ConditionSetPut, RuleChange } from '#model/change.ts'
 import { type QueryContext, NOTHING_SENT } from '#model/decision.ts'
 import { conditionSet as set, resourceType, tenant, user } from '#testing/engines/changes.ts'
@@ -29,7 +29,7 @@ function compiled(sets: readonly ConditionSetPut[], rules: readonly RuleChange[]
   return following(sets, rules).compile().view!
 }
 
-function countsOf({ view, at }: Plan) {
+function countsOf({ view, at }: PlanView) {
   const { program } = view
   return { lookups: program[at + PLAN.lookups]!, others: program[at + PLAN.others]! }
 }

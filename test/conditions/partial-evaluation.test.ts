@@ -1,0 +1,234 @@
+/** Partial evaluation of conditions over columns (filter.md P38 to P49, and vectors). */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { evaluate } from '#conditions/evaluate.ts'
+import { type FoldContext, whenFalse, whenTrue } from '#conditions/plan/fold.ts'
+import { Column, type Formula, hasObstacle, termsOf, textOf } from '#conditions/plan/formula.ts'
+import { PlanValues } from '#conditions/plan/plan-values.ts'
+import { isRefused, readCondition } from '#conditions/read-condition.ts'
+import { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
+import { FALSE, TRUE } from '#conditions/values/truth.ts'
+import type { FilterNode } from '#filter/tree.ts'
+import { truthOf } from '#testing/oracle/conditions/conditions.ts'
+import { mergedRoots } from '#testing/oracle/conditions/roots.ts'
+import { rowMatches } from '#testing/oracle/filters.ts'
+import * as random from '#testing/oracle/random-columns.ts'
+import { holdsFor } from '../properties/seeded.ts'
+import { read, valuesOf } from './read.ts'
+
+const AS_OF = Date.UTC(2026, 10, 26)
+const INSTANCES = { a: { x: 'a', owner: 1 }, b: { x: 'b' }, r1: {} } as const
+
+interface Given {
+  readonly columns: readonly random.RandomColumn[]
+  readonly user?: object
+  readonly stored?: object | null
+  readonly sent?: object | null
+}
+
+function contextOf({ columns, user = {}, stored = null, sent = null }: Given): FoldContext {
+  const roots = {
+    user: { key: 'r1', roles: ['a'], tenants: ['a', 'b'], ...user },
+    tenant: { key: 'a', x: 1 },
+    context: { x: 'a' },
+    server: { time: new Date(AS_OF).toISOString() },
+  } as const
+  const others = {
+    ...valuesOf(roots as never),
+    attributesOf: (type: string, key: string) =>
+      type === 'f' && Object.hasOwn(INSTANCES, key) ? INSTANCES[key as 'a'] : undefined,
+  }
+  const budget = new EvaluationBudget()
+  const declared = columns.map(
+    ({ name, type, nulls }) =>
+      [name, { column: new Column(`attributes.${name}`, type, nulls !== 'never'), nulls }] as const,
+  )
+  const values = new PlanValues(others, {
+    type: 'd',
+    tenant: 'a',
+    sent: sent as never,
+    columns: new Map(declared),
+    stored: stored as never,
+  })
+  return {
+    values,
+    budget,
+    asOf: AS_OF,
+    changesAt: () => {},
+    matchedKeys: ({ item }) => {
+      const keysWith = (wanted: number) =>
+        Object.entries(INSTANCES).flatMap(([key, attributes]) =>
+          evaluate(item, values, budget, attributes) === wanted ? [key] : [],
+        )
+      return { isTrue: keysWith(TRUE), isFalse: keysWith(FALSE) }
+    },
+  }
+}
+
+function holds(formula: Formula, row: Readonly<Record<string, unknown>>): boolean {
+  return typeof formula === 'boolean' ? formula : rowMatches(JSON.parse(formula.text) as FilterNode, row)
+}
+
+test('a folded condition is true, false or unknown for the same rows as the condition itself', () => {
+  const met = { true: 0, false: 0, unknown: 0, refused: 0, fields: 0 }
+  const cases = random.columns.chain(columns =>
+    fc.record({
+      columns: fc.constant(columns),
+      conditions: random.conditions('f'),
+      user: random.attributes,
+      stored: fc.option(random.attributes),
+      rows: fc.array(random.row(columns), { minLength: 4, maxLength: 4 }),
+      sent: fc.constantFrom(null, { sent: 'a' }, { sent: ['a'] }),
+    }),
+  )
+  const least = { true: 50, false: 50, unknown: 50, refused: 5, fields: 5 }
+  holdsFor(cases, { runs: 40_000, met, least }, ({ columns, conditions, user, stored, rows, sent }) => {
+    const condition = readCondition(conditions, [])
+    if (isRefused(condition)) return
+    const context = contextOf({ columns, user, stored, sent })
+    const [isTrue, isFalse] = [whenTrue(condition, 'x', context), whenFalse(condition, 'x', context)]
+    if (hasObstacle(isTrue) || hasObstacle(isFalse)) {
+      met.refused += 1
+      return
+    }
+    expectNormal(isTrue)
+    expectNormal(isFalse)
+    if (textOf(isTrue).includes('{"field":"')) met.fields += 1
+    for (const [number, row] of rows.entries()) {
+      const key = ['a', 'b', 'r1', 'other'][number]!
+      const cells = Object.fromEntries(columns.map(({ name }) => [`attributes.${name}`, row[name]]))
+      const sentByRow = Object.fromEntries(
+        columns
+          .filter(({ name, nulls }) => row[name] !== null || nulls === 'sent')
+          .map(({ name }) => [name, row[name]]),
+      )
+      const roots = mergedRoots({
+        computed: {
+          user: { key: 'r1', roles: ['a'], tenants: ['a', 'b'] },
+          resource: { type: 'd', tenant: 'a', key },
+          tenant: { key: 'a' },
+          server: { time: new Date(AS_OF).toISOString() },
+        },
+        request: {
+          user: null,
+          resource: { attributes: { ...sent, ...sentByRow } },
+          tenant: null,
+          context: { x: 'a' },
+        },
+        stored: {
+          user: { attributes: user as never },
+          resource: stored === null ? null : { attributes: stored as never },
+          tenant: { attributes: { x: 1 } },
+        },
+      } as never)
+      const truth = truthOf(conditions, roots, (type, name) =>
+        type === 'f' && Object.hasOwn(INSTANCES, name) ? INSTANCES[name as 'a'] : undefined,
+      )
+      met[truth] += 1
+      expect({
+        isTrue: holds(isTrue, { key, ...cells }),
+        isFalse: holds(isFalse, { key, ...cells }),
+      }).toEqual({ isTrue: truth === 'true', isFalse: truth === 'false' })
+    }
+  })
+})
+
+/** Expects the normal form of filter.md P45, P48 and P49. */
+function expectNormal(formula: Formula): void {
+  for (const term of termsOf(formula)) {
+    if (term.kind === 'test') {
+      if (Array.isArray(term.value)) expect(new Set(term.value).size).toBe(term.value.length)
+      if (term.operator === 'in' || term.operator === 'nin') {
+        expect((term.value as readonly unknown[]).length).toBeGreaterThan(1)
+      }
+      continue
+    }
+    if (term.kind === 'obstacle') continue
+    expect(term.items.length).toBeGreaterThan(1)
+    expect(term.items.map(({ kind }) => kind)).not.toContain(term.kind)
+    const texts = term.items.map(({ text }) => Buffer.from(text))
+    expect(texts.toSorted(Buffer.compare)).toEqual(texts)
+    expect(new Set(term.items.map(({ text }) => text)).size).toBe(term.items.length)
+  }
+}
+
+/** Shows a formula as in the vectors of filter.md. */
+function shown(formula: Formula): string {
+  if (formula === true) return 'allowed'
+  if (formula === false) return 'denied'
+  if (formula.kind === 'obstacle') return 'refused'
+  if (formula.kind === 'test') {
+    const value = JSON.stringify(formula.value)
+    return `${formula.column.field.replace('attributes.', '')} ${formula.operator} ${value}`
+  }
+  const items = formula.items.map(item =>
+    item.kind === 'and' || item.kind === 'or' ? `(${shown(item)})` : shown(item),
+  )
+  return items.join(` ${formula.kind} `)
+}
+
+const C = { 'resource.c': null }
+
+describe('vector', () => {
+  const nothing = { equals: 'x' }
+  test.each<[string, string, object, string, string]>([
+    ['V1', 'string sent', { equals: 'x' }, 'c eq "x"', 'c exists false or c ne "x"'],
+    ['V2', 'string missing', nothing, 'c eq "x"', 'c ne "x"'],
+    ['V3', 'string sent', { equals: null }, 'c exists false', 'c exists true'],
+    ['V3', 'string missing', { equals: null }, 'denied', 'c exists true'],
+    ['V4', 'string never', { equals: 1 }, 'denied', 'allowed'],
+    ['V5', 'string sent', { in: ['x', null, 1] }, 'c eq "x" or c exists false', 'c ne "x"'],
+    ['V6', 'number sent', { 'less-than': 5 }, 'c lt 5', 'c gte 5'],
+    ['V7', 'number sent', { 'less-than': '2026-01-01' }, 'denied', 'denied'],
+    [
+      'V8',
+      'time sent',
+      { 'less-than-equals': '2026-06-30T12:00:00.4995Z' },
+      'c lt "2026-06-30T12:00:00.500Z"',
+      'c gte "2026-06-30T12:00:00.500Z"',
+    ],
+    [
+      'V9',
+      'time sent',
+      { 'greater-than': '2026-01-01T01:00:00+02:00' },
+      'c gte "2025-12-31T23:00:00.001Z"',
+      'c lt "2025-12-31T23:00:00.001Z"',
+    ],
+    [
+      'V10',
+      'date sent',
+      { 'greater-than-equals': '2026-01-01T00:00:00.001Z' },
+      'c gte "2026-01-02"',
+      'c lt "2026-01-02"',
+    ],
+    ['V11', 'time sent', { equals: '2026-01-01T00:00:00Z' }, 'denied', 'allowed'],
+    ['V12', 'string sent', { match: 'eu-\\*' }, 'c eq "eu-*"', 'c ne "eu-*"'],
+    ['V12', 'string sent', { match: '*' }, 'c match "*"', 'c nmatch "*"'],
+    ['V13', 'string_array sent', { array_subset: [] }, 'c len_eq 0', 'c len_gt 0'],
+    [
+      'V14',
+      'string_array sent',
+      { array_superset: ['y', 'x'] },
+      'c intersects ["x"] and c intersects ["y"]',
+      'c disjoint ["x"] or c disjoint ["y"]',
+    ],
+    ['V15', 'string sent', { exists: false }, 'denied', 'allowed'],
+    ['V15', 'string missing', { exists: false }, 'c exists false', 'c exists true'],
+    [
+      'V16',
+      'string sent',
+      { not: { allOf: [{ equals: 'x' }, { exists: true }] } },
+      'c exists false or c ne "x"',
+      'c eq "x"',
+    ],
+    ['V17', 'bool sent', { 'not-equals': true }, 'c eq false or c exists false', 'c eq true'],
+  ])('%s: a column of %s with %j', (_, column, says, isTrue, isFalse) => {
+    const [type, nulls] = column.split(' ') as ['string', 'sent']
+    const context = contextOf({ columns: [{ name: 'c', type, nulls }] })
+    const condition = read({ ...C, 'resource.c': says })
+    expect([shown(whenTrue(condition, 'x', context)), shown(whenFalse(condition, 'x', context))]).toEqual([
+      isTrue,
+      isFalse,
+    ])
+  })
+})
