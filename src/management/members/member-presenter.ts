@@ -2,6 +2,7 @@
 import { presentInstant, presentTimes } from '#management/drafts/context.ts'
 import { type OrganizationReadContext, requireOrganization } from '#management/scopes/organization-context.ts'
 import type { MemberSettings } from '#management/scopes/member-settings.ts'
+import type { AccessGrant } from '#model/principal.ts'
 import type { Member, MemberGroup } from '#model/wire/organization/member.ts'
 import type { Invitation, MemberGroupRecord, MemberRecord } from '#entities/organization-records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -9,16 +10,30 @@ import { concerns } from './authority.ts'
 import { type EffectiveGrant, effectiveGrants, memberGroupNamed } from './effective-grants.ts'
 import { presentPermission } from './permissions.ts'
 
-/**
- * Grants of a member that concern what the caller reaches: the own grants, those of the groups of its running
- * sessions, and those of the settings.
- */
+/** Grants of a member that concern what the caller reaches. */
 export function shownGrants(
   context: OrganizationReadContext,
   member: MemberRecord,
   settings: MemberSettings,
 ): EffectiveGrant[] {
-  const { records, principal } = context
+  return grantsOf(context, member, settings).filter(({ grant }) => concerns(context.principal, grant))
+}
+
+/** All grants of a member, whether the caller reaches them or not. */
+export function allGrants(
+  context: OrganizationReadContext,
+  member: MemberRecord,
+  settings: MemberSettings,
+): AccessGrant[] {
+  return grantsOf(context, member, settings).map(({ grant }) => grant)
+}
+
+/** The own grants of a member, those of the groups of its running sessions, and those of the settings. */
+function grantsOf(
+  { records }: OrganizationReadContext,
+  member: MemberRecord,
+  settings: MemberSettings,
+): EffectiveGrant[] {
   const sessions = [...records.list('session', lists.sessionsOfMember(member.id))]
   const groups = [...new Set(sessions.flatMap(session => session.groups))]
   const named = groups.flatMap(name => {
@@ -29,7 +44,7 @@ export function shownGrants(
   return [
     ...powerless.map(grant => ({ grant, via: 'own' as const })),
     ...effectiveGrants(member, { groups }, new Map(named), settings.owners),
-  ].filter(({ grant }) => concerns(principal, grant))
+  ]
 }
 
 /** `invitationUrl`: the link of the invitation, which only the response that creates it contains. */

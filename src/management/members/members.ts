@@ -31,7 +31,7 @@ import { ON_ORGANIZATION, requireAdminOn, requireManager, requireMembers, requir
 import { isSamePlace, mergedGrants } from './grants.ts'
 import { isSameEmail } from './identity.ts'
 import { invited } from './invitations.ts'
-import { presentMember, shownGrants } from './member-presenter.ts'
+import { allGrants, presentMember, shownGrants } from './member-presenter.ts'
 import { namedPlaces, queriedPlace, requireFew, wantedGrants } from './permissions.ts'
 import { endSessionsOfMember } from './session-ends.ts'
 import { newMember } from './sign-in.ts'
@@ -178,8 +178,8 @@ function memberWithSubject(
 }
 
 /**
- * Removes own permissions of a member. A member without own permissions is deleted with its sessions; a
- * person whom a group or the settings admit becomes a member again at the next sign-in.
+ * Removes own permissions of a member. A member without any permissions is deleted with its sessions. A
+ * member with permissions of groups or of the settings stays: the caller might not hold `admin` there.
  */
 export function deleteMemberPermissions(
   context: OrganizationWriteContext,
@@ -197,8 +197,9 @@ export function deleteMemberPermissions(
     throw new AuthzError('NOT_FOUND', message)
   }
   const grants = member.grants.filter(grant => !places.some(place => isSamePlace(grant, place)))
-  if (grants.length === 0) removeMember(context, member)
-  else context.records.put({ ...member, grants, updatedAt: context.now })
+  const changed: MemberRecord = { ...member, grants, updatedAt: context.now }
+  if (grants.length === 0 && allGrants(context, changed, settings).length === 0) removeMember(context, member)
+  else context.records.put(changed)
 }
 
 /** Deletes a member with its permissions, its invitation and its sessions. */
@@ -229,8 +230,10 @@ export function updateMember(
 }
 
 /**
- * The member of a path, if the caller holds `admin` on each object on which the member has an own permission.
- * Without own permissions, `admin` on the organization is needed. A member can also be the caller itself.
+ * The member of a path, if the caller holds `admin` on each object on which the member has a permission of
+ * any origin: otherwise, an administrator of one environment could give an owner a permission there, and then
+ * delete the owner. Without permissions, `admin` on the organization is needed. A member can also be the
+ * caller itself.
  */
 function requireAdministered(
   context: OrganizationWriteContext,
@@ -240,7 +243,8 @@ function requireAdministered(
   requireManager(context.principal)
   const member = requireMember(context, reference, settings)
   if (context.principal.session?.memberId !== member.id) {
-    requireAdminOn(context.principal, member.grants.length === 0 ? [ON_ORGANIZATION] : member.grants)
+    const grants = allGrants(context, member, settings)
+    requireAdminOn(context.principal, grants.length === 0 ? [ON_ORGANIZATION] : grants)
   }
   return member
 }
@@ -264,8 +268,8 @@ function requireMember(
   const byId = id === null ? null : records.get('member', rowKeys.member(id))
   const named = byId
     ? [byId]
-    : [...records.list('member', lists.membersOfEmail(reference))].filter(
-        ({ email }) => email !== null && isSameEmail(email, reference),
+    : [...records.list('member', lists.membersOfEmail(reference))].filter(member =>
+        isKnownAs(member, reference),
       )
   const [member, ...others] = named.filter(each => isVisible(context, each, settings))
   if (member === undefined) throw noMember(reference)
@@ -273,8 +277,19 @@ function requireMember(
   throw new AuthzError('INVALID_INPUT', 'several members have this e-mail address: name the member by its id')
 }
 
+/**
+ * Whether an address names the member: an invited one, or one whose address the issuer has verified. At many
+ * issuers, persons can state any other address, and would get the permissions that are meant for its owner.
+ */
+function isKnownAs({ email, isEmailVerified, invitation }: MemberRecord, address: string): boolean {
+  return email !== null && (isEmailVerified || invitation !== null) && isSameEmail(email, address)
+}
+
 function noMember(reference: string): AuthzError {
-  return new AuthzError('NOT_FOUND', `there is no member ${JSON.stringify(reference)}`)
+  const hint = reference.includes('@')
+    ? ': only invited and verified addresses name a member, so use the id'
+    : ''
+  return new AuthzError('NOT_FOUND', `there is no member ${JSON.stringify(reference)}${hint}`)
 }
 
 /**

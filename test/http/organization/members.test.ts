@@ -173,7 +173,11 @@ describe('a member', () => {
     ]) {
       expect(refusal(await post({ ...body, ...one(PROJECT) }))).toEqual([409, 'DUPLICATE_ENTITY'])
     }
-    await post({ email: 'early@example.com', ...one(PROJECT) })
+    expect(refusal(await read('early@example.com'))).toEqual([404, 'NOT_FOUND'])
+    await post({ email: 'early@example.com', ...one(ORGANIZATION) })
+    expect((await read('early@example.com')).status).toBe(200)
+    const { secret: key } = await verdict.createKey({ project_id: 'default' })
+    await verdict.send('POST', MEMBERS, { key, body: { email: 'early@example.com', ...one(PROJECT) } })
     expect(refusal(await read('early@example.com'))).toEqual([400, 'INVALID_INPUT'])
   })
 

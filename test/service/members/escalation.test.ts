@@ -10,7 +10,7 @@ import { organizationWrites } from '#management/organization/organization-operat
 import { isResumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { AccessLevel, Principal } from '#model/principal.ts'
-import { granted, member, memberGroup, onOrganization, organizationOfPeople } from './people.ts'
+import { granted, member, memberGroup, onOrganization, organizationOfPeople, sessionOf } from './people.ts'
 
 const opened = await organizationOfPeople('memory:', afterAll)
 const { service, principal: owner, put, organization } = opened
@@ -32,6 +32,7 @@ const person = (
   subject,
   issuer: subject === null ? null : member.issuer,
   email: `${subject}@example.com`,
+  isEmailVerified: true,
   grants,
   ...others,
 })
@@ -295,3 +296,36 @@ test('an invitation does not replace one with grants on which the caller does no
   const invited = opened.members().filter(({ email }) => email === guest.email)
   expect(invited).toEqual([guest, expect.objectContaining({ grants: [granted('admin', projectId)] })])
 })
+
+test('only invited and verified addresses name a member, so that no person can claim another address', async () => {
+  const claimed = person('mallory', [granted('read', projectId)], { isEmailVerified: false })
+  await put(claimed)
+  const body = { id: claimed.email, ...on('env') }
+  const input = { params: { member_id: claimed.email }, body }
+  for (const name of ['createMember', 'deleteMemberPermissions', 'deleteMember', 'updateMember'] as const) {
+    expect([name, await outcomeOf(name, owner, input)]).toEqual([name, 'n'])
+  }
+  expect(await outcomeOf('createMember', owner, { body: { ...body, id: claimed.id } })).toBe('o')
+  await put({ ...claimed, subject: null, issuer: null, invitation })
+  expect(await outcomeOf('createMember', owner, { body })).toBe('o')
+})
+
+test.each([
+  ['settings', 'root', []],
+  ['a group', 'gus', ['everywhere']],
+])(
+  'a member with permissions of %s is neither deleted nor signed out by the administrator of an environment',
+  async (_, subject, groupNames) => {
+    const admitted = person(subject, [granted('read', projectId, environmentId)])
+    const running = sessionOf(admitted.id, { groups: groupNames })
+    await put(admitted, running)
+    const caller = callers[4]!
+    const input = { params: { member_id: admitted.id }, body: { settings: {} } }
+    expect(await outcomeOf('deleteMember', caller, input)).toBe('x')
+    expect(await outcomeOf('updateMember', caller, input)).toBe('x')
+    await service.execute('deleteMemberPermissions', caller, { body: { id: admitted.id, ...on('env') } })
+    expect(opened.members().find(({ id }) => id === admitted.id)).toMatchObject({ grants: [] })
+    expect(opened.sessions()).toContainEqual(running)
+    expect(await outcomeOf('deleteMember', owner, input)).toBe('o')
+  },
+)

@@ -132,7 +132,10 @@ export const MembersQuery = Type.Object({
 export type MembersQuery = Static<typeof MembersQuery>
 
 export const OrganizationMemberPath = Type.Object({
-  member_id: { ...Reference, description: 'The id or the e-mail address of a member.' },
+  member_id: {
+    ...Reference,
+    description: 'The id of a member, or its e-mail address if it is invited or the issuer has verified it.',
+  },
 })
 export type OrganizationMemberPath = Static<typeof OrganizationMemberPath>
 
