@@ -83,6 +83,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'store/fact-list-membership.test.ts': {
     'measures time': 'the current time is one of the stored times',
   },
+  'support/chromium.ts': { sleeps: 'ends an expression that the page does not answer before HANG_MS' },
   'testing/processes/pause.ts': { sleeps: POLLS },
   'long/system/fatal-while-writing.ts': {
     sleeps: 'in a process that fails a moment later',

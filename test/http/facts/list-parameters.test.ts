@@ -1,11 +1,12 @@
 /** Query parameters of lists: filters by attributes, and rejection of unknown parameters. */
 import { describe, expect, test } from 'vitest'
 import { routes } from '#testing/requests/routes.ts'
+import { SIGN_IN } from '../../support/calls/member-calls.ts'
 import { type Envelope, FACTS, RESOURCES, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 import { INVALID, type Problem, refusal } from '../../support/calls/refusals.ts'
 import { TOLERATED_PARAMETERS } from '#http/routing/tolerated-parameters.ts'
 
-const verdict = await sharedService()
+const verdict = await sharedService(SIGN_IN)
 const plans = [
   { plan: 'gold', seats: 3, trial: true },
   { plan: 'gold', seats: 30, trial: false },

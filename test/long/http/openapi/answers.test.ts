@@ -26,9 +26,11 @@ import { sharedDirectory } from '../../../support/processes/temporary-directorie
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const BODY_BYTES_MAX = 16_384
-/** Routes of sign-in need an issuer. `test/http/sign-in` calls them. */
+/** Routes of sign-in and sessions need an issuer. `test/http/sign-in` and `test/http/sessions` call them. */
 const ofSignIn = new Set(
-  table.filter(({ path }) => path.startsWith('/v2/sign-in')).map(({ operationId }) => operationId),
+  table
+    .filter(({ path }) => /^\/v2\/(sign-in|sessions?|members\/me)\b/.test(path))
+    .map(({ operationId }) => operationId),
 )
 const routes = table.filter(({ isDescribed, operationId }) => isDescribed && !ofSignIn.has(operationId))
 // On disk, because a store in memory has no backup.
@@ -44,6 +46,11 @@ const description = new Description(
 )
 
 const spareKey = await verdict.createKey()
+const decideKey = await verdict.createKey({
+  project_id: 'default',
+  environment_id: 'default',
+  access_level: 'decide',
+})
 const members = await exampleMembers(verdict)
 const EXAMPLE_CALLS = exampleCalls(spareKey.id, members)
 
@@ -208,6 +215,12 @@ describe('error responses', () => {
       expect(await call(made, spoilt)).toBe(403)
     },
   )
+
+  test.each(
+    those(({ access, level }) => access === 'any-key' && level !== 'no_access' && level !== 'decide'),
+  )('$operationId returns 403 for a key of a lower level', async ({ call: made }) => {
+    expect(await call(made, { key: decideKey.secret })).toBe(403)
+  })
 
   test('getRecentFigures returns 403 if metrics require a token', async () => {
     const { address } = await startedService({ metricsToken: 'token-of-the-scraper' })
