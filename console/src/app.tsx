@@ -9,22 +9,31 @@ import { Problem } from './interface/problem.ts'
 import { ErrorBoundary } from './parts/error-boundary.tsx'
 import { Skeleton } from './parts/paged-table.tsx'
 import { clearNotifications, Toasts } from './parts/toasts.tsx'
+import { arrivalIn } from './session/arrival.ts'
+import { Invitation } from './session/invitation.tsx'
+import { useHeld } from './session/held.ts'
 import { useTooLow } from './session/level.ts'
-import { useSession } from './session/session.ts'
+import { startSession, wantedAddress } from './session/member-session.ts'
+import { callerOf, useSession } from './session/session.ts'
 import { SignIn } from './session/sign-in.tsx'
+import { Starting } from './session/starting.tsx'
 import { TooLow } from './session/too-low.tsx'
-import { hashOf, partOf, useEscapedAddress } from './shell/address.ts'
+import { hashOf, partOf, useAddress, useEscapedAddress } from './shell/address.ts'
 import { EnvironmentPicker } from './shell/environment-picker.tsx'
 import { Frame } from './shell/frame.tsx'
 import { LeaveQuestion } from './shell/leave-question.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PlainFrame } from './shell/plain-frame.tsx'
-import { CurrentEnvironmentProvider } from './shell/current-environment.tsx'
+import { isDelegate } from './shell/pages-of.ts'
+import { CurrentEnvironmentProvider, useCurrentEnvironment } from './shell/current-environment.tsx'
 import { TextsProvider } from './texts/texts.tsx'
 
 const AccessPages = lazy(() => import('./access/access-pages.tsx'))
+const AccountPage = lazy(() => import('./members/account-page.tsx'))
+const AssignmentsPage = lazy(() => import('./assignments/assignments-page.tsx'))
 const GroupPages = lazy(() => import('./groups/group-pages.tsx'))
 const ModelPages = lazy(() => import('./model/model-pages.tsx'))
+const MemberPages = lazy(() => import('./members/member-pages.tsx'))
 const OperationPages = lazy(() => import('./operations/operation-pages.tsx'))
 const QuestionPage = lazy(() => import('./questions/question-page.tsx'))
 
@@ -58,21 +67,35 @@ export function App() {
 }
 
 function SignedIn() {
-  const { key } = useSession()
-  // Clears the cache when the key changes, because different keys can see different data.
+  const session = useSession()
+  const caller = callerOf(session)
+  const [address] = useAddress()
+  const arrival = arrivalIn(address)
+  // Clears the cache when the caller changes, because different callers can see different data.
   useEffect(
     () => () => {
       queries.clear()
       clearNotifications()
     },
-    [key],
+    [caller],
   )
-  if (key === null) return <SignIn />
-  return <AllPages />
+  const start = (): Promise<void> => startSession(arrival?.kind === 'signed-in' ? arrival.revision : null)
+  const isStarting = session.kind === 'unknown' || (session.kind === 'key' && arrival?.kind === 'signed-in')
+  useEffect(() => {
+    if (isStarting) void start()
+    // Runs once per session: a failed start is repeated by the user.
+  }, [isStarting])
+  if (isStarting)
+    return <Starting problem={session.kind === 'unknown' ? session.problem : null} onRetry={start} />
+  if (arrival?.kind === 'invite') return <Invitation code={arrival.code} />
+  if (session.kind === 'none') return <SignIn session={session} arrival={arrival} />
+  // The user is signed in, so an error of an earlier attempt does not matter.
+  if (arrival !== null) return <Redirect to={wantedAddress()} replace />
+  return <AllPages key={caller} />
 }
 
 function AllPages() {
-  const reason = useTooLow('read')
+  const reason = useTooLow('read', true)
   if (reason !== null) return <TooLow reason={reason} />
   return (
     <Switch>
@@ -84,6 +107,20 @@ function AllPages() {
         <PlainFrame>
           <Suspense fallback={<Skeleton />}>
             <OperationPages />
+          </Suspense>
+        </PlainFrame>
+      </Route>
+      <Route path="/~/members/*?">
+        <PlainFrame>
+          <Suspense fallback={<Skeleton />}>
+            <MemberPages />
+          </Suspense>
+        </PlainFrame>
+      </Route>
+      <Route path="/~/account">
+        <PlainFrame>
+          <Suspense fallback={<Skeleton />}>
+            <AccountPage />
           </Suspense>
         </PlainFrame>
       </Route>
@@ -109,12 +146,38 @@ function AllPages() {
   )
 }
 
+/** The pages of a session whose grants are limited to tenants. */
+function DelegatedPages() {
+  const [path] = useLocation()
+  return (
+    <ErrorBoundary address={path}>
+      <Suspense fallback={<Skeleton />}>
+        <Switch>
+          <Route path="/:project/:environment/assignments">
+            <AssignmentsPage />
+          </Route>
+          <Route path="/:project/:environment/groups/*?">
+            <GroupPages />
+          </Route>
+          <Route>
+            <NotFound />
+          </Route>
+        </Switch>
+      </Suspense>
+    </ErrorBoundary>
+  )
+}
+
 /**
  * Shows the page of the environment that belongs to the address. The code of each group of pages is loaded
- * when the user opens one of them.
+ * when the user opens one of them. Pages above the level of the session are not shown.
  */
 function Pages() {
   const [path] = useLocation()
+  const isLimited = isDelegate(useHeld(useCurrentEnvironment()))
+  const reason = useTooLow('read', true)
+  if (reason !== null) return <p className="note">{reason}</p>
+  if (isLimited) return <DelegatedPages />
   return (
     <ErrorBoundary address={path}>
       <Suspense fallback={<Skeleton />}>

@@ -43,6 +43,10 @@ interface Opened {
   readonly colors?: 'light' | 'dark'
   /** Error statuses that the test expects. */
   readonly refusals?: readonly number[]
+  /** Origin of the issuer, to which the sign-in leads. */
+  readonly issuer?: string
+  /** Fragment of the first address. */
+  readonly hash?: string
 }
 
 /** Browser that all tests of a file share. */
@@ -84,7 +88,7 @@ export async function sees(
 
 /** Opens the console without a sign-in. */
 async function openConsole(browser: Browser, opened: Opened): Promise<Page> {
-  const { address, size = 'desktop', language = 'en', colors = 'light', refusals = [] } = opened
+  const { address, size = 'desktop', language = 'en', colors = 'light', refusals = [], issuer } = opened
   const page = await openPage(browser, {
     viewport: SIZES[size],
     locale: language === 'en' ? 'en-GB' : 'de-DE',
@@ -96,8 +100,8 @@ async function openConsole(browser: Browser, opened: Opened): Promise<Page> {
   page.on('pageerror', error => problems.push(error.message))
   page.on('request', request => {
     const url = request.url()
-    if (!url.startsWith('data:') && !url.startsWith('blob:') && new URL(url).origin !== address)
-      problems.push(`request to ${url}`)
+    const isOwn = [address, issuer].includes(new URL(url).origin)
+    if (!url.startsWith('data:') && !url.startsWith('blob:') && !isOwn) problems.push(`request to ${url}`)
   })
   page.on('response', response => {
     if (response.status() >= 400 && !refusals.includes(response.status()))
@@ -115,7 +119,7 @@ async function openConsole(browser: Browser, opened: Opened): Promise<Page> {
     await page.close()
     expect(problems).toEqual([])
   })
-  await page.goto(`${address}/console`)
+  await page.goto(`${address}/console${opened.hash ?? ''}`)
   return page
 }
 

@@ -25,10 +25,11 @@ interface Asked {
 
 export function Explained({ asked }: { readonly asked: Asked }) {
   const texts = useTexts()
-  const { key } = useCurrentEnvironment()
+  const { key, header } = useCurrentEnvironment()
   const { data, error } = useQuery({
     queryKey: key('any', 'explained', asked),
-    queryFn: ({ signal }) => answerOf(service.POST('/allowed/explain', { body: questionOf(asked), signal })),
+    queryFn: ({ signal }) =>
+      answerOf(service.POST('/allowed/explain', { body: questionOf(asked), headers: header, signal })),
   })
   if (data === undefined) return error === null ? <Skeleton /> : <ProblemNote error={error} />
   if (!data.allow) return <p className="note warn">{texts.access.why.noMore}</p>

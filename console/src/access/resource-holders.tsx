@@ -23,10 +23,11 @@ export function ResourceHolders({ asked }: { readonly asked: HoldersAsked }) {
   const pages = useCursorPages(
     environment.key('any', 'holders', type, instance, action),
     '',
-    (token, signal) => pageOfHolders(asked, token, { limit: PAGE_SIZE, signal }),
+    (token, signal) => pageOfHolders(asked, token, { environment, limit: PAGE_SIZE, signal }),
   )
   async function* rows(signal: AbortSignal) {
-    const load = (token: string) => pageOfHolders(asked, token, { limit: EXPORT_PAGE_SIZE, signal })
+    const load = (token: string) =>
+      pageOfHolders(asked, token, { environment, limit: EXPORT_PAGE_SIZE, signal })
     for await (const page of eachPage('', load)) yield page.map(user => [type, instance, action, user])
   }
   const title = labels.resources.who(action, name)

@@ -1,5 +1,6 @@
 /** Searches for users and resources by their effective permissions. Results are loaded page by page. */
 import { answerOf, type Schemas, service } from '../interface/client.ts'
+import type { CurrentEnvironment } from '../shell/current-environment.tsx'
 import type { CursorPage } from './cursor-pages.ts'
 
 /**
@@ -48,6 +49,8 @@ export const EXPORT_PAGE_SIZE = 1000
 export type LoadTypes = (page: number) => Promise<readonly Schemas['Resource'][]>
 
 interface Search {
+  /** Environment of the page; its header selects the environment of a member. */
+  readonly environment: Pick<CurrentEnvironment, 'header'>
   readonly limit: number
   readonly signal: AbortSignal
 }
@@ -81,7 +84,7 @@ export async function pageOfResources(
 export async function pageOfHolders(
   { type, instance, action }: HoldersAsked,
   token: string,
-  { limit, signal }: Search,
+  { environment, limit, signal }: Search,
 ): Promise<CursorPage<string, string>> {
   const body = {
     subject: { type: SUBJECT },
@@ -89,7 +92,9 @@ export async function pageOfHolders(
     resource: { type, id: instance },
     page: pageIn(token, limit),
   }
-  const { page, results } = await answerOf(service.POST('/access/v1/search/subject', { body, signal }))
+  const { page, results } = await answerOf(
+    service.POST('/access/v1/search/subject', { body, signal, headers: environment.header }),
+  )
   const next = page.next_token === '' ? null : page.next_token
   const items = results.map(({ id }) => id)
   return { items, next, total: page.total ?? null, isCutShort: next !== null && items.length < limit }
@@ -97,7 +102,7 @@ export async function pageOfHolders(
 
 function searchResources(
   { user, action, type, tenant }: ResourcesAsked,
-  { token, limit, signal }: Search & { readonly token: string },
+  { environment, token, limit, signal }: Search & { readonly token: string },
 ) {
   const body = {
     subject: { type: SUBJECT, id: user },
@@ -105,7 +110,7 @@ function searchResources(
     resource: { type, ...(tenant === '' ? {} : { properties: { tenant } }) },
     page: pageIn(token, limit),
   }
-  return answerOf(service.POST('/access/v1/search/resource', { body, signal }))
+  return answerOf(service.POST('/access/v1/search/resource', { body, signal, headers: environment.header }))
 }
 
 /**

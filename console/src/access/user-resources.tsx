@@ -24,11 +24,11 @@ export function UserResources({ asked }: { readonly asked: ResourcesAsked }) {
   const pages = useCursorPages(
     environment.key('any', 'resources', user, action, type, tenant),
     FIRST_RESOURCE,
-    (from, signal) => pageOfResources(asked, from, { limit: PAGE_SIZE, signal, loadTypes }),
+    (from, signal) => pageOfResources(asked, from, { environment, limit: PAGE_SIZE, signal, loadTypes }),
   )
   async function* rows(signal: AbortSignal) {
     const load = (from: typeof FIRST_RESOURCE) =>
-      pageOfResources(asked, from, { limit: EXPORT_PAGE_SIZE, signal, loadTypes })
+      pageOfResources(asked, from, { environment, limit: EXPORT_PAGE_SIZE, signal, loadTypes })
     for await (const page of eachPage(FIRST_RESOURCE, load)) {
       yield page.map(instance => [user, action, tenant, instance.type, instance.id])
     }

@@ -11,6 +11,8 @@ import {
   keysIn,
   keysWith,
 } from '../interface/completions.ts'
+import { type Delegated, useHeld } from '../session/held.ts'
+import { isDelegate } from '../shell/pages-of.ts'
 import { type CurrentEnvironment, useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { referenceOf } from './group-calls.ts'
 
@@ -20,9 +22,46 @@ interface Completed {
 }
 
 export function useCompletions() {
-  const { path, key } = useCurrentEnvironment()
-  return useMemo(() => completions({ path, key }), [path, key])
+  const environment = useCurrentEnvironment()
+  const { path, key } = environment
+  const held = useHeld(environment)
+  const delegated = isDelegate(held) ? held!.delegated : null
+  return useMemo(
+    () => (delegated === null ? completions({ path, key }) : completionsFor(delegated, key)),
+    // The limits are compared by their content, because each response contains new lists.
+    [path, key, JSON.stringify(delegated)],
+  )
 }
+
+/**
+ * Completions for a grant that is limited to tenants. It does not permit to look up users, groups and
+ * instances. Their keys are typed.
+ */
+function completionsFor({ tenants, roles }: Delegated, key: CurrentEnvironment['key']): Completions {
+  const typed: Completed = { queryKey: key('none', 'typed'), load: async () => [] }
+  const among = (name: string, ids: readonly string[]): Completed => ({
+    queryKey: key('none', 'among', name),
+    load: async text => [...new Set(ids)].filter(id => id.includes(text)).map(id => ({ id })),
+  })
+  const onTypes = roles.flatMap(role => (role.includes('#') ? [role.split('#') as [string, string]] : []))
+  return {
+    users: typed,
+    tenants: among('tenants', tenants),
+    types: among(
+      'types',
+      onTypes.map(([type]) => type),
+    ),
+    groups: () => typed,
+    roles: type =>
+      among(
+        `roles ${type}`,
+        onTypes.flatMap(([its, role]) => (its === type ? [role] : [])),
+      ),
+    instances: () => typed,
+  }
+}
+
+type Completions = ReturnType<typeof completions>
 
 function completions({ path, key }: Pick<CurrentEnvironment, 'path' | 'key'>) {
   const users: Completed = { queryKey: key('user', 'completion'), load: completeUsers({ path }) }

@@ -29,6 +29,7 @@ export function EndDialog({
   return (
     <ActionDialog
       needs="write_facts"
+      isDelegable
       trigger={texts.changeEnd}
       triggerLook={{ kind: 'quiet', isSmall: true }}
       triggerLabel={texts.changeEndOf(what)}

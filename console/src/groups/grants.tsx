@@ -121,6 +121,7 @@ function GrantRole({ group }: { readonly group: Group }) {
   return (
     <ActionDialog
       needs="write_facts"
+      isDelegable
       trigger={texts.grantRole}
       triggerLook={{ kind: 'primary' }}
       title={texts.grantRole}

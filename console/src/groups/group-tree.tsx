@@ -12,10 +12,13 @@ import { Tree, TreeItem, TreeItemContent } from 'react-aria-components/Tree'
 import { useLocation } from 'wouter'
 import { answerOf, service } from '../interface/client.ts'
 import { type Pages, usePages } from '../interface/pages.ts'
-import { KeyInput, SearchInput } from '../parts/fields.tsx'
+import { Choice, KeyInput, SearchInput } from '../parts/fields.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote, useProblemText } from '../parts/problem-note.tsx'
 import { useDebounced } from '../parts/debounce.ts'
+import { useHeld } from '../session/held.ts'
+import { useDelegation } from '../session/delegation.ts'
+import { isDelegate } from '../shell/pages-of.ts'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
 import { chainOf, useAncestors } from './ancestors.ts'
@@ -63,20 +66,27 @@ export function GroupTree({
   const calls = useGroupCalls()
   const [, go] = useLocation()
   const search = useDebounced(state.search).trim()
-  const tenant = useDebounced(state.tenant).trim()
+  const typedTenant = useDebounced(state.tenant).trim()
+  const isLimited = isDelegate(useHeld(environment))
+  // A grant that is limited to tenants permits only the list of one tenant.
+  const tenants = useDelegation()?.tenants ?? []
+  const tenant = typedTenant || (isLimited ? (tenants[0]?.key ?? '') : '')
   const [lastWay, setLastWay] = useState<string | null>(null)
   const loaders = useMemo(() => new Map<string, () => void>(), [])
-  const top = usePages(environment.key(NOUNS, 'groups', 'top', search, tenant), (page, signal) =>
-    calls.list(
-      {
-        ...page,
-        // The service must read the whole list to compute the total. A search reads the whole list in any
-        // case, so only a search requests the total.
-        ...(search === '' ? { top_level: true, include_total_count: false } : { search }),
-        ...(tenant !== '' && { tenant }),
-      },
-      signal,
-    ),
+  const top = usePages(
+    environment.key(NOUNS, 'groups', 'top', search, tenant),
+    (page, signal) =>
+      calls.list(
+        {
+          ...page,
+          // The service must read the whole list to compute the total. A search reads the whole list in any
+          // case, so only a search requests the total.
+          ...(search === '' ? { top_level: true, include_total_count: false } : { search }),
+          ...(tenant !== '' && { tenant }),
+        },
+        signal,
+      ),
+    !isLimited || tenant !== '',
   )
   const toShow = useRef<string | null>(null)
   const isSearch = search !== ''
@@ -119,7 +129,16 @@ export function GroupTree({
         />
         <NewGroup />
       </div>
-      <TenantFilter value={state.tenant} onChange={typed => onChange({ ...state, tenant: typed })} />
+      {!isLimited ? (
+        <TenantFilter value={state.tenant} onChange={typed => onChange({ ...state, tenant: typed })} />
+      ) : tenants.length > 1 ? (
+        <Choice
+          label={texts.tenant}
+          value={tenant}
+          onChange={other => onChange({ ...state, tenant: other })}
+          options={tenants.map(({ key, name }) => ({ id: key, text: name }))}
+        />
+      ) : null}
       {top.isLoading ? (
         <Skeleton />
       ) : top.error !== null && top.items.length === 0 ? (

@@ -9,6 +9,8 @@ import { KeyInput } from '../parts/fields.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { useWrite } from '../parts/writes.ts'
 import { escaped, USERS } from '../shell/address.ts'
+import { useHeld } from '../session/held.ts'
+import { isDelegate } from '../shell/pages-of.ts'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
@@ -24,6 +26,7 @@ export function Members({ group, heading, onGone, pages }: PartOfGroup & { reado
   const texts = all.groups
   const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
+  const isLimited = isDelegate(useHeld(environment))
   const name = referenceOf(group)
   return (
     <Part
@@ -41,9 +44,12 @@ export function Members({ group, heading, onGone, pages }: PartOfGroup & { reado
           {
             id: 'user',
             header: texts.user,
-            cell: ({ key }) => (
-              <Link href={`${environment.to('groups')}/${USERS}/${escaped(key)}`}>{key}</Link>
-            ),
+            cell: ({ key }) =>
+              isLimited ? (
+                <span className="key">{key}</span>
+              ) : (
+                <Link href={`${environment.to('groups')}/${USERS}/${escaped(key)}`}>{key}</Link>
+              ),
           },
           { id: 'end', header: all.parts.ends, cell: ({ expires_at }) => <EndText end={expires_at} /> },
           {
@@ -96,6 +102,7 @@ function AddMember({ group }: { readonly group: Group }) {
   return (
     <ActionDialog
       needs="write_facts"
+      isDelegable
       trigger={texts.addMember}
       triggerLook={{ kind: 'primary' }}
       title={texts.addMember}

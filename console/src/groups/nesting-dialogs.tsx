@@ -47,6 +47,7 @@ export function NestDialog({
   return (
     <ActionDialog
       needs="write_facts"
+      isDelegable
       trigger={trigger}
       triggerLook={{ kind: 'primary' }}
       title={trigger}
@@ -132,6 +133,7 @@ export function MoveDialog({
   return (
     <ActionDialog
       needs="write_facts"
+      isDelegable
       trigger={texts.move}
       triggerLook={{ kind: 'quiet', isSmall: true }}
       triggerLabel={texts.moveOf(child)}

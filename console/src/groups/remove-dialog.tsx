@@ -34,6 +34,7 @@ export function RemoveDialog({
   return (
     <ActionDialog
       needs="write_facts"
+      isDelegable
       trigger={texts.remove}
       triggerLook={{ kind: 'quiet danger', isSmall: true }}
       triggerLabel={label}

@@ -1,21 +1,18 @@
 /**
  * Client of the public HTTP API. Its types come from the OpenAPI document, and its requests contain the key
- * of the session.
+ * of the session, or the token of the member who is signed in.
  */
 import createClient, { defaultPathSerializer } from 'openapi-fetch'
-import { currentKey, signOut } from '../session/session.ts'
+import { causeHeaders } from '../session/activity.ts'
+import { refreshAccount, renewedAfter } from '../session/member-session.ts'
+import { currentSession, forgetSession, type Session } from '../session/session.ts'
 import type { components, operations, paths } from '../../types/interface.d.ts'
+import { SERVICE } from './base-url.ts'
 import { parsedJson } from './json.ts'
 import { Problem } from './problem.ts'
 
 export type Schemas = components['schemas']
 export type Operations = operations
-
-/**
- * Base URL of the service, derived from the address of the page. It is also correct if a proxy adds a prefix
- * to the path.
- */
-export const SERVICE = new URL('.', document.baseURI.split('#', 1)[0]!).href.replace(/\/$/, '')
 
 export const service = createClient<paths>({ baseUrl: SERVICE, fetch: exactly, pathSerializer: addressOf })
 
@@ -43,16 +40,37 @@ export async function userInPath(
   return data.find(({ key }) => key === user)?.id ?? user
 }
 
-/** Sends a request with the key of the session. If the service rejects the key, the session ends. */
+/**
+ * Sends a request with the credentials of the session. If the service rejects them, the session ends. If
+ * another tab has signed in again as the same member, the request is repeated with the new token.
+ */
 export async function send(request: Request): Promise<Response> {
-  const key = currentKey()
-  if (key !== null) request.headers.set('authorization', `Bearer ${key}`)
-  const response = await fetch(request).catch((error: unknown) => {
+  const caller = currentSession()
+  const again = caller.kind === 'member' ? request.clone() : null
+  const response = await sendAs(caller, request)
+  if (caller.kind === 'member') {
+    // The level might have changed since the account was read.
+    if (response.status === 403) void refreshAccount().catch(() => null)
+    const account = response.status === 401 ? await renewedAfter(caller.account) : null
+    return account === null ? response : sendAs({ kind: 'member', account }, again!)
+  }
+  if (response.status === 401 && caller.kind === 'key' && caller === currentSession())
+    forgetSession('refused')
+  return response
+}
+
+async function sendAs(caller: Session, request: Request): Promise<Response> {
+  const headers: Readonly<Record<string, string>> =
+    caller.kind === 'key'
+      ? { authorization: `Bearer ${caller.key}` }
+      : caller.kind === 'member'
+        ? { 'X-CSRF-Token': caller.account.csrf_token, ...causeHeaders() }
+        : {}
+  for (const [name, value] of Object.entries(headers)) request.headers.set(name, value)
+  return fetch(request).catch((error: unknown) => {
     if (request.signal.aborted) throw error
     throw Problem.unreachable()
   })
-  if (response.status === 401 && key !== null && key === currentKey()) signOut('refused')
-  return response
 }
 
 /** Like `send`, but keeps all digits of the numbers in the response. */

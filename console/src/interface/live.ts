@@ -4,7 +4,8 @@
  * event. `EventSource` cannot be used, because it cannot send the authorization header.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import { send, SERVICE } from './client.ts'
+import { SERVICE } from './base-url.ts'
+import { send } from './client.ts'
 
 /** Maximum delay before a reconnection attempt. */
 const RETRY_MS_MAX = 30_000

@@ -12,10 +12,17 @@ export interface Finding {
 /** An error about a form field: either a sentence of the console or an error of the API. */
 export type FieldProblem = string | Finding | Problem
 
+/** Levels of a request that was rejected because its level is too low. */
+interface Levels {
+  readonly needed: string
+  readonly held: string
+}
+
 interface MoreOfProblem {
   readonly title?: string
   readonly findings?: readonly Finding[]
   readonly tag?: string | null
+  readonly levels?: Levels | null
 }
 
 interface Detail {
@@ -33,17 +40,20 @@ export class Problem extends Error {
    * Current `ETag` of the entity if a precondition failed. Null if the entity does not exist or has no tag.
    */
   readonly tag: string | null
+  /** Null if the request was not rejected because of its level. */
+  readonly levels: Levels | null
 
   /** Specific part of the message, without the part that the error code already expresses. */
   readonly particulars: string
 
   private constructor(status: number, code: string, message: string, more: MoreOfProblem = {}) {
     super(message)
-    const { title = '', findings = [], tag = null } = more
+    const { title = '', findings = [], tag = null, levels = null } = more
     this.status = status
     this.code = code
     this.findings = findings
     this.tag = tag
+    this.levels = levels
     this.particulars = message.startsWith(`${title}: `) ? message.slice(title.length + 2) : message
   }
 
@@ -72,6 +82,7 @@ export class Problem extends Error {
       title: String(body['title'] ?? ''),
       findings: findingsIn(body),
       tag: response.headers.get('etag'),
+      levels: levelsIn(body),
     })
   }
 
@@ -92,6 +103,12 @@ export class Problem extends Error {
   get isStale(): boolean {
     return this.status === 412
   }
+}
+
+function levelsIn({ additional_info: info }: Readonly<Record<string, unknown>>): Levels | null {
+  if (typeof info !== 'object' || info === null) return null
+  const { required_access_level: needed, access_level: held } = info as Readonly<Record<string, unknown>>
+  return typeof needed === 'string' && typeof held === 'string' ? { needed, held } : null
 }
 
 function findingsIn({ detail }: Readonly<Record<string, unknown>>): readonly Finding[] {

@@ -6,7 +6,8 @@ import { type ReactNode, useRef, useState } from 'react'
 import { Dialog, DialogTrigger, Heading } from 'react-aria-components/Dialog'
 import { Form } from 'react-aria-components/Form'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
-import { type Level, useTooLow } from '../session/level.ts'
+import { type Level } from '../session/held.ts'
+import { useTooLow } from '../session/level.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { Action, type ActionLook } from './action.tsx'
 import { ProblemNote } from './problem-note.tsx'
@@ -19,8 +20,10 @@ interface Outcome<Result> {
 }
 
 interface DialogLook<Result> {
-  /** Level that the action needs. If the key has a lower one, the action is not offered. */
+  /** Level that the action needs. If the session has a lower one, the action is not offered. */
   readonly needs: Level
+  /** Whether a grant that is limited to tenants also permits the action. */
+  readonly isDelegable?: boolean
   /** Text of the button that opens the dialog. */
   readonly trigger: ReactNode
   readonly triggerLook?: ActionLook
@@ -49,6 +52,7 @@ interface DialogLook<Result> {
  */
 export function ActionDialog<Result>({
   needs,
+  isDelegable = false,
   trigger,
   triggerLook,
   triggerLabel,
@@ -59,7 +63,7 @@ export function ActionDialog<Result>({
 }: DialogLook<Result> & { readonly children?: (problem: unknown) => ReactNode }) {
   const [isOpen, setIsOpen] = useState(false)
   const [isKept, setIsKept] = useState(false)
-  const reason = useTooLow(needs)
+  const reason = useTooLow(needs, isDelegable)
   const toggle = (opens: boolean): void => {
     setIsOpen(opens)
     setIsKept(false)
@@ -103,7 +107,7 @@ function DialogForm<Result>({
   outcome,
   onOutcome,
   children,
-}: Omit<DialogLook<Result>, 'needs' | 'trigger'> & {
+}: Omit<DialogLook<Result>, 'needs' | 'isDelegable' | 'trigger'> & {
   readonly children?: (problem: unknown) => ReactNode
   readonly onDone: () => void
   readonly onOutcome: () => void

@@ -12,12 +12,13 @@ export interface ProblemText {
 }
 
 /** Null without an error. */
-export function problemText(error: unknown, { parts, problems }: Texts): ProblemText | null {
+export function problemText(error: unknown, { parts, problems, account }: Texts): ProblemText | null {
   if (error === null || error === undefined) return null
   if (!(error instanceof Problem))
     return only(parts.defect(error instanceof Error ? error.message : String(error)))
   if (error.status === 0) return only(parts.unreachable)
   if (error.isStale) return only(parts.stale)
+  if (error.levels !== null) return only(account.missingLevel(error.levels.needed, error.levels.held))
   const first = problems.first === null ? null : firstOf(error, problems.first)
   return first === null
     ? { sentence: '', words: error.message }

@@ -42,6 +42,7 @@ async function explain(
         query: { full: true },
         header: revision === null ? {} : { 'X-Min-Revision': revision },
       },
+      headers: environment.header,
       body: bodyOf(question),
       signal,
     }),

@@ -1,20 +1,21 @@
 /**
- * Permissions of the session key by its level. The console does not offer changes for which the level is too
- * low. The service checks the level of every request.
+ * Tells whether the level of the session is too low. The console does not offer changes for which it is. The
+ * service checks the level of every request.
  */
-import type { Schemas } from '../interface/client.ts'
+import { useCurrentEnvironmentIfAny } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { useScope } from './scope.ts'
+import { highest, includes, type Level, useHeld } from './held.ts'
+import { useAccount } from './session.ts'
 
-export type Level = Schemas['AccessLevel']
-
-/** All levels. Each includes those before it. */
-export const LEVELS = ['no_access', 'decide', 'read', 'write_facts', 'write', 'admin'] as const
-
-/** Why the level of the session key is too low, as a sentence. Null if it suffices or is not known yet. */
-export function useTooLow(needed: Level): string | null {
-  const { data: scope } = useScope()
-  const texts = useTexts().shell
-  const held = scope?.access_level ?? 'admin'
-  return LEVELS.indexOf(held) < LEVELS.indexOf(needed) ? texts.tooLow(needed, held) : null
+/** Why the level of the session is too low, as a sentence. Null if it suffices or is not known yet. */
+export function useTooLow(needed: Level, isDelegable = false): string | null {
+  const held = useHeld(useCurrentEnvironmentIfAny())
+  const { shell, account: texts } = useTexts()
+  const isMember = useAccount() !== null
+  if (held === null || includes(held.level, needed)) return null
+  const { level, delegated } = held
+  if (isDelegable && delegated !== null && includes(delegated.level, needed)) return null
+  const present = highest([level, delegated?.level ?? 'no_access'])
+  if (includes(present, needed)) return texts.delegated
+  return isMember ? texts.tooLow(needed, present) : shell.tooLow(needed, present)
 }

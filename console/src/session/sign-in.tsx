@@ -1,19 +1,95 @@
-/** Sign-in form. The service checks the typed key before the console stores it. */
+/**
+ * Sign-in page. If sign-in at an issuer is switched on, a button leads to it. The service checks a typed key
+ * before the console stores it.
+ */
 import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
+import { SERVICE } from '../interface/base-url.ts'
 import { Problem } from '../interface/problem.ts'
-import { SERVICE } from '../interface/client.ts'
 import { Action } from '../parts/action.tsx'
 import { TextInput } from '../parts/fields.tsx'
-import { useProblemText } from '../parts/problem-note.tsx'
-import { Brand } from '../shell/brand.tsx'
-import { Settings } from '../shell/settings.tsx'
+import { Skeleton } from '../parts/paged-table.tsx'
+import { ProblemNote, useProblemText } from '../parts/problem-note.tsx'
 import { useTexts } from '../texts/texts.tsx'
-import { signIn, useSession } from './session.ts'
+import type { Arrival } from './arrival.ts'
+import { IssuerButton } from './issuer-button.tsx'
+import { type Session, signInWithKey } from './session.ts'
+import { SignInCard } from './sign-in-card.tsx'
+import { useSignInWays } from './use-ways.ts'
 
-export function SignIn() {
+export function SignIn({
+  session,
+  arrival,
+}: {
+  readonly session: Session & { readonly kind: 'none' }
+  readonly arrival: Arrival | null
+}) {
   const texts = useTexts().shell
-  const { endedBy } = useSession()
+  const { data: ways, error } = useSignInWays()
+  return (
+    <SignInCard lead={texts.signInLead}>
+      <ProblemNote error={error} />
+      {ways === undefined ? (
+        error === null && <Skeleton />
+      ) : (
+        <>
+          {ways.oidc === null ? null : (
+            <>
+              <Reason session={session} arrival={arrival} issuer={ways.oidc.name} />
+              <IssuerButton issuer={ways.oidc.name} autoFocus />
+            </>
+          )}
+          {ways.oidc !== null && ways.key ? <p className="or">{texts.or}</p> : null}
+          {ways.key ? (
+            <KeyForm
+              isRefused={session.endedBy === 'refused' && !session.wasMember}
+              isOnly={ways.oidc === null}
+            />
+          ) : null}
+        </>
+      )}
+    </SignInCard>
+  )
+}
+
+/** Why the user sees this page: the sign-in failed, or the session ended. */
+function Reason({
+  session: { endedBy, wasMember, endSessionUrl },
+  arrival,
+  issuer,
+}: {
+  readonly session: Session & { readonly kind: 'none' }
+  readonly arrival: Arrival | null
+  readonly issuer: string
+}) {
+  const texts = useTexts().account.signIn
+  if (endedBy === null && arrival?.kind === 'refused')
+    return (
+      <div className="note problem" role="alert">
+        <span>{texts.refusals[arrival.refusal](issuer)}</span>
+      </div>
+    )
+  if (endedBy === null && arrival?.kind === 'signed-in')
+    return (
+      <div className="note problem" role="alert">
+        <span>{texts.noCookie}</span>
+      </div>
+    )
+  if (endedBy === null || !wasMember) return null
+  return (
+    <div className="note" role="status">
+      <span>{endedBy === 'refused' ? texts.ended : texts.signedOut}</span>
+      {endSessionUrl === null ? null : (
+        <span>
+          {texts.stillAtIssuer(issuer)} <a href={endSessionUrl}>{texts.signOutAtIssuer(issuer)}</a>
+        </span>
+      )}
+    </div>
+  )
+}
+
+function KeyForm({ isRefused, isOnly }: { readonly isRefused: boolean; readonly isOnly: boolean }) {
+  const texts = useTexts().shell
   const [key, setKey] = useState('')
   const [problem, setProblem] = useState<unknown>(null)
   const [isUnderWay, setIsUnderWay] = useState(false)
@@ -23,47 +99,41 @@ export function SignIn() {
     setProblem(null)
     try {
       await checkKey(key)
-      signIn(key)
+      signInWithKey(key)
     } catch (refused) {
       setProblem(refused)
       setIsUnderWay(false)
     }
   }
-  const isRefused = problem instanceof Problem && problem.status === 401
-  const keyError = isRefused || (problem === null && endedBy === 'refused') ? texts.keyRefused : problemText
+  const isKeyRefused = problem instanceof Problem && problem.status === 401
+  const keyError = isKeyRefused || (problem === null && isRefused) ? texts.keyRefused : problemText
   return (
-    <main className="sign-in">
-      <section className="card stack">
-        <div className="stack tight">
-          <h1>
-            <Brand />
-          </h1>
-          <p className="soft">{texts.signInLead}</p>
-        </div>
-        <Form
-          className="stack"
-          onSubmit={event => {
-            event.preventDefault()
-            void enter()
-          }}
-        >
-          <TextInput
-            label={texts.key}
-            description={texts.keyHelp}
-            type="password"
-            value={key}
-            onChange={value => setKey(value.trim())}
-            problem={keyError}
-            autoFocus
-            isRequired
-          />
-          <Action type="submit" kind="primary" isPending={isUnderWay} isDisabled={key === ''}>
-            {texts.signIn}
-          </Action>
-        </Form>
-        <Settings />
-      </section>
-    </main>
+    <Form
+      className="stack"
+      onSubmit={event => {
+        event.preventDefault()
+        void enter()
+      }}
+    >
+      <TextInput
+        label={texts.key}
+        description={texts.keyHelp}
+        type="password"
+        value={key}
+        onChange={value => setKey(value.trim())}
+        problem={keyError}
+        autoFocus={isOnly}
+        isRequired
+      />
+      <Action
+        type="submit"
+        kind={isOnly ? 'primary' : 'plain'}
+        isPending={isUnderWay}
+        isDisabled={key === ''}
+      >
+        {isOnly ? texts.signIn : texts.signInWithKey}
+      </Action>
+    </Form>
   )
 }
 

@@ -1,17 +1,18 @@
-/** Shown instead of all pages if the level of the session key is too low for reading. */
-import { Action } from '../parts/action.tsx'
+/** Shown instead of all pages if the level of the session is too low for reading. */
 import { useTexts } from '../texts/texts.tsx'
-import { signOut } from './session.ts'
+import { useAccount } from './session.ts'
+import { SignOut } from './sign-out.tsx'
 
 export function TooLow({ reason }: { readonly reason: string }) {
-  const texts = useTexts().shell
+  const { shell, account } = useTexts()
+  const isMember = useAccount() !== null
   return (
     <main className="sign-in">
       <section className="card stack">
-        <h1>{texts.tooLowTitle}</h1>
+        <h1>{isMember ? account.tooLowTitle : shell.tooLowTitle}</h1>
         <p>{reason}</p>
         <div className="row">
-          <Action onPress={() => signOut('asked')}>{texts.signOut}</Action>
+          <SignOut isSmall={false} />
         </div>
       </section>
     </main>

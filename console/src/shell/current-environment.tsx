@@ -6,6 +6,7 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo, useState
 import { type Query, useQueryClient } from '@tanstack/react-query'
 import { followChanges, type LiveState } from '../interface/live.ts'
 import { Problem } from '../interface/problem.ts'
+import { includes, useHeld } from '../session/held.ts'
 import { escaped } from './address.ts'
 
 export interface CurrentEnvironment {
@@ -13,6 +14,11 @@ export interface CurrentEnvironment {
   readonly environment: string
   /** Path parameters of the environment in the API. */
   readonly path: { readonly proj_id: string; readonly env_id: string }
+  /**
+   * Header that selects the environment for decisions of a member. Requests with a key ignore it, because the
+   * key determines the environment.
+   */
+  readonly header: { readonly 'X-Verdict-Environment': string }
   /** Address of a page in this environment: `to('groups', key)`. */
   readonly to: (...parts: readonly string[]) => string
   /**
@@ -59,12 +65,16 @@ export function CurrentEnvironmentProvider({
   readonly environment: string
   readonly children: ReactNode
 }) {
-  const live = useLiveQueries(project, environment)
+  const held = useHeld(useMemo(() => ({ project, environment }), [project, environment]))
+  const live = useLiveQueries(project, environment, held === null || includes(held.level, 'read'))
   const current = useMemo(
     (): CurrentEnvironment => ({
       project,
       environment,
       path: { proj_id: project, env_id: environment },
+      header: {
+        'X-Verdict-Environment': [project, environment].map(encodeURIComponent).join('/'),
+      },
       to: (...parts) => `/${[project, environment, ...parts].map(escaped).join('/')}`,
       key: (noun, ...rest) => ['environment', project, environment, noun, ...rest],
       live,
@@ -86,10 +96,12 @@ export function useCurrentEnvironment(): CurrentEnvironment {
 }
 
 /** Reloads the data on the screen when the environment changes. Returns the state of the change stream. */
-function useLiveQueries(project: string, environment: string): LiveState {
+function useLiveQueries(project: string, environment: string, isFollowed: boolean): LiveState {
   const [state, setState] = useState<LiveState>('connecting')
   const queries = useQueryClient()
   useEffect(() => {
+    // A level below `read` gets no stream.
+    if (!isFollowed) return setState('off')
     const ended = new AbortController()
     const changed = new Set<string | null>()
     let timer: ReturnType<typeof setTimeout> | null = null
@@ -128,7 +140,7 @@ function useLiveQueries(project: string, environment: string): LiveState {
       ended.abort()
       if (timer !== null) clearTimeout(timer)
     }
-  }, [project, environment, queries])
+  }, [project, environment, isFollowed, queries])
   return state
 }
 

@@ -8,6 +8,11 @@ export interface Named {
   readonly key: string
 }
 
+/** Address of the page about the member who is signed in. */
+export const ACCOUNT = '/~/account'
+/** Address of the pages about members. */
+export const MEMBERS = '/~/members'
+
 /** Views of the access pages. */
 export type View = 'users' | 'resources' | 'audit'
 

@@ -1,7 +1,10 @@
 /** Deutsche Texte der Konsole. */
 import { accessDe } from './access.de.ts'
+import { accountDe } from './account.de.ts'
+import { assignmentsDe } from './assignments.de.ts'
 import type { Texts } from './en.ts'
 import { explanationDe } from './explanation.de.ts'
+import { membersDe } from './members.de.ts'
 import { modelCodeDe, modelFileDe, modelSetsDe } from './model-sets.de.ts'
 import { modelGraphDe, modelMatrixDe } from './model.de.ts'
 import { operationsDe } from './operations.de.ts'
@@ -50,6 +53,8 @@ export const de: Texts = {
   problems: problemsDe,
   shell: {
     signIn: 'Anmelden',
+    signInWithKey: 'Mit dem Schlüssel anmelden',
+    or: 'oder',
     signOut: 'Abmelden',
     key: 'API-Schlüssel',
     keyHelp:
@@ -76,6 +81,7 @@ export const de: Texts = {
     chooseEnvironment: 'Umgebung wählen',
     chooseEnvironmentLead:
       'Dieser Schlüssel kann mehrere Umgebungen verwalten, aber keine Zugriffe prüfen. Um Zugriffe zu prüfen, melden Sie sich mit dem Schlüssel einer Umgebung an.',
+    chooseEnvironmentMember: 'In diesen Umgebungen können Sie arbeiten.',
     noEnvironments: 'Es gibt noch keine Umgebungen.',
     ownEnvironment: 'Umgebung dieses Schlüssels',
     live: {
@@ -90,6 +96,8 @@ export const de: Texts = {
       access: 'Zugriff',
       audit: 'Protokoll',
       keys: 'Schlüssel',
+      members: 'Mitglieder',
+      assignments: 'Rollen',
       operations: 'Betrieb',
       environments: 'Umgebungen',
     },
@@ -350,5 +358,8 @@ export const de: Texts = {
     file: modelFileDe,
   },
   access: accessDe,
+  account: accountDe,
+  assignments: assignmentsDe,
+  members: membersDe,
   operations: operationsDe,
 }

@@ -4,7 +4,10 @@
  * a function, so that each language determines its word order. Each page has its own section.
  */
 import { accessEn } from './access.en.ts'
+import { accountEn } from './account.en.ts'
+import { assignmentsEn } from './assignments.en.ts'
 import { explanationEn } from './explanation.en.ts'
+import { membersEn } from './members.en.ts'
 import { modelCodeEn, modelFileEn, modelSetsEn } from './model-sets.en.ts'
 import { modelGraphEn, modelMatrixEn } from './model.en.ts'
 import { operationsEn } from './operations.en.ts'
@@ -52,6 +55,8 @@ export const en = {
   problems: problemsEn,
   shell: {
     signIn: 'Sign in',
+    signInWithKey: 'Sign in with the key',
+    or: 'or',
     signOut: 'Sign out',
     key: 'API key',
     keyHelp:
@@ -76,6 +81,7 @@ export const en = {
     chooseEnvironment: 'Choose an environment',
     chooseEnvironmentLead:
       'This key can manage several environments, but it cannot check access. To check access, sign in with the key of an environment.',
+    chooseEnvironmentMember: 'You can work in these environments.',
     noEnvironments: 'There are no environments yet.',
     ownEnvironment: 'environment of this key',
     live: {
@@ -90,6 +96,8 @@ export const en = {
       access: 'Access',
       audit: 'Audit log',
       keys: 'Keys',
+      members: 'Members',
+      assignments: 'Roles',
       operations: 'Operations',
       environments: 'Environments',
     },
@@ -360,6 +368,9 @@ export const en = {
     file: modelFileEn,
   },
   access: accessEn,
+  account: accountEn,
+  assignments: assignmentsEn,
+  members: membersEn,
   operations: operationsEn,
 }
 

@@ -1,5 +1,6 @@
 /** Deutsche Texte der Seiten für den Betrieb. */
 import type { operationsEn } from './operations.en.ts'
+import { things } from './things.ts'
 
 export const operationsDe: typeof operationsEn = {
   lead: 'Aktueller Zustand des Dienstes und seine Aktivität in den letzten 15 Minuten.',
@@ -46,7 +47,7 @@ export const operationsDe: typeof operationsEn = {
     several:
       'Ein Lastverteiler verteilt Ihre Anfragen auf mehrere Knoten. Die Diagramme eines Knotens werden aktualisiert, wenn er antwortet.',
     needsOrganization:
-      'Diese Werte umfassen alle Umgebungen. Weil METRICS_TOKEN gesetzt ist, kann nur ein Schlüssel der Organisation sie lesen. Melden Sie sich mit einem solchen Schlüssel an, oder fragen Sie Ihren Betreiber.',
+      'Diese Werte umfassen alle Umgebungen. Weil METRICS_TOKEN gesetzt ist, kann nur ein Schlüssel der Organisation sie lesen oder ein Mitglied mit einer Berechtigung für sie. Fragen Sie Ihren Betreiber.',
     notCounted: 'Metriken sind ausgeschaltet (METRICS=off), daher fehlen die meisten Werte.',
     none: 'Der erste Messwert trifft innerhalb von 5 Sekunden ein.',
     latest: time => `zuletzt, ${time}`,
@@ -111,9 +112,11 @@ export const operationsDe: typeof operationsEn = {
     opens: 'Geltungsbereich',
     made: 'Angelegt',
     madeBy: name => `von ${name}`,
+    member: 'einem Mitglied',
     operatorsKey: 'Betreiberschlüssel',
     keyNumber: id => `Schlüssel ${id}`,
     level: 'Stufe',
+    limitedTo: tenants => things(tenants, 'Mandant', 'Mandanten'),
     levels: {
       no_access: 'kein Zugriff',
       decide: 'nur Prüfungen',
@@ -205,6 +208,8 @@ export const operationsDe: typeof operationsEn = {
       'Der Browser hat das Kopieren nicht erlaubt. Das Geheimnis ist markiert; kopieren Sie es manuell.',
     close: 'Ich habe das Geheimnis gespeichert',
     notYours: {
+      member:
+        'Um Schlüssel zu verwalten, brauchen Sie eine Berechtigung für ein Projekt oder für die Organisation.',
       title: 'Dieser Schlüssel kann keine Schlüssel verwalten',
       text: 'Sie haben sich mit dem Schlüssel einer Umgebung angemeldet. Er kann Zugriffe prüfen und Fakten ändern, aber keine Schlüssel anlegen, erneuern oder widerrufen.',
       todo: 'Melden Sie sich mit einem Schlüssel der Organisation oder des Projekts an. Auf dem Host des Dienstes können Sie die Befehlszeile mit seinem ADMIN_API_KEY verwenden:',

@@ -1,4 +1,6 @@
 /** English texts of the pages for operators. */
+import { things } from './things.ts'
+
 export const operationsEn = {
   lead: 'Current health of the service, and its activity in the last 15 minutes.',
   now: {
@@ -44,7 +46,7 @@ export const operationsEn = {
     several:
       'A load balancer distributes your requests to several nodes. The plots of a node are updated when it responds.',
     needsOrganization:
-      'These figures cover all environments. Because METRICS_TOKEN is set, only a key of the organization can read them. Sign in with such a key, or ask your operator.',
+      'These figures cover all environments. Because METRICS_TOKEN is set, only a key of the organization can read them, or a member with a grant on it. Ask your operator.',
     notCounted: 'Metrics are off (METRICS=off), so most figures are missing.',
     none: 'The first sample arrives within 5 seconds.',
     latest: (time: string) => `latest, ${time}`,
@@ -108,9 +110,11 @@ export const operationsEn = {
     opens: 'Scope',
     made: 'Created',
     madeBy: (name: string) => `by ${name}`,
+    member: 'a member',
     operatorsKey: 'operator key',
     keyNumber: (id: string) => `key ${id}`,
     level: 'Level',
+    limitedTo: (tenants: string) => things(tenants, 'tenant', 'tenants'),
     levels: {
       no_access: 'no access',
       decide: 'checks only',
@@ -200,6 +204,7 @@ export const operationsEn = {
     notCopied: 'The browser did not allow copying. The secret is selected; copy it manually.',
     close: 'I have stored the secret',
     notYours: {
+      member: 'To manage keys, you need a grant on a project or on the organization.',
       title: 'This key cannot manage keys',
       text: 'You signed in with an environment key. It can check access and change facts, but it cannot create, rotate or revoke keys.',
       todo: 'Sign in with a key of the organization or of the project. On the host of the service, you can use the command line with its ADMIN_API_KEY:',

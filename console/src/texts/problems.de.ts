@@ -4,8 +4,8 @@ import type { ProblemTexts } from './problems.en.ts'
 export const problemsDe: ProblemTexts = {
   first: {
     codes: {
-      UNAUTHORIZED: 'Der Dienst hat diesen Schlüssel abgelehnt.',
-      FORBIDDEN_ACCESS: 'Dieser Schlüssel hat dafür keine Berechtigung.',
+      UNAUTHORIZED: 'Der Dienst hat die Anmeldung abgelehnt.',
+      FORBIDDEN_ACCESS: 'Dafür fehlt die Berechtigung.',
       NOT_FOUND: 'Nicht gefunden oder nicht mehr vorhanden.',
       DUPLICATE_ENTITY: 'Das existiert bereits.',
       PRECONDITION_FAILED: 'Ein anderer Benutzer hat dies inzwischen geändert.',
@@ -19,14 +19,14 @@ export const problemsDe: ProblemTexts = {
     },
     statuses: {
       400: 'Die Eingabe ist ungültig.',
-      401: 'Der Dienst hat diesen Schlüssel abgelehnt.',
-      403: 'Dieser Schlüssel hat dafür keine Berechtigung.',
+      401: 'Der Dienst hat die Anmeldung abgelehnt.',
+      403: 'Dafür fehlt die Berechtigung.',
       404: 'Nicht gefunden oder nicht mehr vorhanden.',
       408: 'Die Anfrage ist nicht rechtzeitig beim Dienst eingetroffen. Versuchen Sie es erneut.',
       409: 'Andere Daten hängen noch davon ab.',
       413: 'Die Anfrage ist zu groß.',
       422: 'Die Angaben haben nicht das richtige Format.',
-      429: 'Mit diesem Schlüssel wurden zu viele Anfragen gesendet. Versuchen Sie es später erneut.',
+      429: 'Es wurden zu viele Anfragen gesendet. Versuchen Sie es später erneut.',
       500: 'Im Dienst ist ein Fehler aufgetreten.',
       503: 'Der Dienst ist derzeit nicht verfügbar. Versuchen Sie es erneut.',
     },

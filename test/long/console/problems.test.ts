@@ -44,7 +44,7 @@ test('known error codes are explained in German, unknown codes show the message 
     await page.reload()
   }
   await answer(429, 'UNEXPECTED_ERROR')
-  await sees(page, 'Mit diesem Schlüssel wurden zu viele Anfragen gesendet.')
+  await sees(page, 'Es wurden zu viele Anfragen gesendet.')
   await answer(418, 'NEW_HERE')
   await sees(page, 'as the service says it', { exact: true })
   expect(await note.innerText()).toBe('as the service says it')

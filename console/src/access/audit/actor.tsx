@@ -17,7 +17,14 @@ export function Actor({ entry }: { readonly entry: Entry }) {
     if (id !== null) return <Key id={id} unnamed={labels.keyNumber} />
     return <span>{request === '' ? labels.service : labels.adminKey}</span>
   }
-  if (actor.kind === 'member') return <bdi title={actor.subject}>{actor.name ?? actor.subject}</bdi>
+  if (actor.kind === 'member') {
+    return (
+      <span title={actor.subject}>
+        <bdi className="key">{actor.name ?? actor.subject}</bdi>{' '}
+        <span className="soft small">{labels.signedInAt(hostOf(actor.issuer))}</span>
+      </span>
+    )
+  }
   return (
     <span>
       <bdi className="key">{labels.claimed(actor.name, actor.on_behalf_of.join(', '))}</bdi>{' '}
@@ -32,6 +39,11 @@ export function Actor({ entry }: { readonly entry: Entry }) {
       </span>
     </span>
   )
+}
+
+/** The host of the issuer, which is shorter than its address. */
+function hostOf(issuer: string): string {
+  return URL.canParse(issuer) ? new URL(issuer).host : issuer
 }
 
 /** `unnamed`: text before the end of the id, if the name of the key is not known. */

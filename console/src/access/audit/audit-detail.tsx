@@ -15,7 +15,8 @@ export function AuditDetail({ entry }: { readonly entry: Entry }) {
   const environment = useCurrentEnvironment()
   const { operation, api_key_id: id, request_id: request, created_at: at, sequence } = entry
   const cause = causeOf(operation)
-  const isCalled = id !== null || request !== ''
+  const { actor } = entry
+  const isOfAdminKey = id === null && request !== '' && actor?.kind !== 'member'
   return (
     <div className="entry stack tight">
       <p>{labels.causeSentences[cause]}</p>
@@ -28,9 +29,10 @@ export function AuditDetail({ entry }: { readonly entry: Entry }) {
         <Fact name={labels.exactly}>
           <code>{at}</code>
         </Fact>
-        {id !== null && !entry.actor ? null : (
+        {id !== null && !actor ? null : (
           <Fact name={labels.who}>
-            <Actor entry={entry} /> {id === null && isCalled ? <SameKey id={ADMIN} /> : null}
+            <Actor entry={entry} /> {isOfAdminKey ? <SameKey id={ADMIN} /> : null}
+            {actor ? <SameActor actor={actor} /> : null}
           </Fact>
         )}
         {id === null ? null : (
@@ -61,6 +63,18 @@ function SameKey({ id }: { readonly id: string }) {
   return (
     <Link className="small" href={viewAddress(environment, 'audit', { key: id })}>
       {labels.sameKey}
+    </Link>
+  )
+}
+
+/** Link to the entries of the same member, or with the same claimed name. */
+function SameActor({ actor }: { readonly actor: NonNullable<Entry['actor']> }) {
+  const labels = useTexts().access.audit
+  const environment = useCurrentEnvironment()
+  const filters = actor.kind === 'member' ? { member: actor.member_id } : { actor: actor.name }
+  return (
+    <Link className="small" href={viewAddress(environment, 'audit', filters)}>
+      {actor.kind === 'member' ? labels.sameMember : labels.sameActor}
     </Link>
   )
 }

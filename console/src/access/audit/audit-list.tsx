@@ -97,7 +97,7 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
 
 function load(
   { path }: CurrentEnvironment,
-  { operation, about, named, key, request, since, until }: AuditFilters,
+  { operation, about, named, key, actor, member, request, since, until }: AuditFilters,
   page: { readonly page: number; readonly per_page: number },
   signal: AbortSignal,
 ) {
@@ -106,6 +106,8 @@ function load(
     ...(operation === '' ? {} : { operation }),
     ...(about === '' || named === '' ? {} : { about: `${about}:${named}` }),
     ...(key === '' ? {} : { api_key_id: key }),
+    ...(actor === '' ? {} : { actor }),
+    ...(member === '' ? {} : { member_id: member }),
     ...(request === '' ? {} : { request_id: request }),
     ...(since === '' ? {} : { since }),
     ...(until === '' ? {} : { until }),
@@ -119,7 +121,7 @@ function cellsOf(entry: Entry): readonly Cell[] {
     created_at,
     operation,
     causeOf(operation),
-    api_key_id ?? (request_id === '' ? 'service' : 'admin'),
+    api_key_id ?? (actor?.kind === 'member' ? '' : request_id === '' ? 'service' : 'admin'),
     request_id,
     sequence,
     JSON.stringify(input),

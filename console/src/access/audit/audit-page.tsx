@@ -2,6 +2,7 @@
 import { KeyInput, TextInput } from '../../parts/fields.tsx'
 import { isoDateTime, localDateTime } from '../../parts/date-time.ts'
 import { Page } from '../../parts/page.tsx'
+import { useHasMembers } from '../../shell/pages-of.ts'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { useFilters, useTyped } from '../address.ts'
@@ -9,6 +10,7 @@ import { FilterForm } from '../filter-form.tsx'
 import { AUDIT_FILTERS, type AuditFilters, NO_FILTERS } from './audit-filters.ts'
 import { AuditList } from './audit-list.tsx'
 import { keysLike, useReadsKeys } from './keys.ts'
+import { membersLike } from './members.ts'
 import { operationsLike } from './operations.ts'
 import { SubjectInput } from './subject-input.tsx'
 
@@ -17,6 +19,7 @@ export default function AuditPage() {
   const labels = texts.access.audit
   const environment = useCurrentEnvironment()
   const readsKeys = useReadsKeys()
+  const hasMembers = useHasMembers()
   const [asked, show] = useFilters('audit', AUDIT_FILTERS)
   const [typed, type] = useTyped(asked)
   return (
@@ -39,6 +42,17 @@ export default function AuditPage() {
           queryKey={environment.key('none', 'keys', readsKeys)}
           load={keysLike(readsKeys, labels)}
         />
+        <TextInput label={labels.claimedActor} value={typed.actor} onChange={type('actor')} />
+        {hasMembers ? (
+          <KeyInput
+            label={labels.member}
+            placeholder={labels.everyMember}
+            value={typed.member}
+            onChange={type('member')}
+            queryKey={['members', 'like']}
+            load={membersLike}
+          />
+        ) : null}
         <TextInput label={labels.request} value={typed.request} onChange={type('request')} />
         <MomentInput label={labels.since} value={typed.since} onChange={type('since')} />
         <MomentInput label={labels.until} value={typed.until} onChange={type('until')} />

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
 import { Problem } from '../../interface/problem.ts'
 import type { Option } from '../../parts/fields.tsx'
-import { useScope } from '../../session/scope.ts'
+import { useManagesKeys } from '../../session/held.ts'
 import type { Texts } from '../../texts/en.ts'
 
 const OPTIONS_MAX = 100
@@ -16,8 +16,7 @@ const NAMES_KEPT_MS = 60_000
 export const ADMIN = 'admin'
 
 export function useReadsKeys(): boolean {
-  const { data } = useScope()
-  return data !== undefined && !data.environment_id
+  return useManagesKeys() === true
 }
 
 /** Null if the session is not allowed to read the key or if the key no longer exists. */

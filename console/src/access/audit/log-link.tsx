@@ -1,6 +1,8 @@
 /** Links to the audit log entries about one entity. */
 import { ActionLink } from '../../parts/action.tsx'
+import { useHeld } from '../../session/held.ts'
 import { viewAddress } from '../../shell/links.ts'
+import { isDelegate } from '../../shell/pages-of.ts'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import type { Subject } from './subjects.ts'
@@ -22,9 +24,12 @@ export function LogLink({
 }) {
   const labels = useTexts().access.audit
   const label = labels.logOf(named)
+  const environment = useCurrentEnvironment()
+  // A grant that is limited to tenants does not permit to read the audit log.
+  if (isDelegate(useHeld(environment))) return null
   return (
     <ActionLink
-      to={viewAddress(useCurrentEnvironment(), 'audit', { about, named })}
+      to={viewAddress(environment, 'audit', { about, named })}
       kind="quiet"
       isSmall={isSmall}
       label={label}

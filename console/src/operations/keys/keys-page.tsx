@@ -9,8 +9,10 @@ import { Choice } from '../../parts/fields.tsx'
 import { Badge, Card, Page } from '../../parts/page.tsx'
 import { PagedTable, Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
+import { useManaged, useManagesKeys } from '../../session/held.ts'
 import { useScope } from '../../session/scope.ts'
 import { useCurrentEnvironmentIfAny } from '../../shell/current-environment.tsx'
+import type { Texts } from '../../texts/en.ts'
 import { useSpoken, useTexts } from '../../texts/texts.tsx'
 import { type ApiKey, KEYS, useKeyName, useOpenedNames } from './keys.ts'
 import { MakeKey } from './make-key.tsx'
@@ -23,9 +25,9 @@ type Kind = 'all' | ApiKey['object_type']
 
 export function KeysPage() {
   const texts = useTexts().operations.keys
-  const { data: scope, error } = useScope()
-  const isManager = scope !== undefined && !scope.environment_id
-  const project = scope?.project_id ?? null
+  const { error } = useScope()
+  const isManager = useManagesKeys()
+  const project = useManaged()?.ownProject ?? null
   return (
     <Page
       title={texts.title}
@@ -33,7 +35,7 @@ export function KeysPage() {
       {...(isManager ? { actions: <MakeKey ownProject={project} /> } : {})}
     >
       <ProblemNote error={error} />
-      {scope === undefined ? (
+      {isManager === null ? (
         error === null && <Skeleton />
       ) : isManager ? (
         <KeyList ownProject={project} />
@@ -90,7 +92,7 @@ function KeyList({ ownProject }: { readonly ownProject: string | null }) {
         columns={[
           { id: 'name', header: labels.name, cell: apiKey => <KeyName apiKey={apiKey} /> },
           { id: 'opens', header: labels.opens, cell: apiKey => <Opened apiKey={apiKey} /> },
-          { id: 'level', header: labels.level, cell: ({ access_level: level }) => labels.levels[level] },
+          { id: 'level', header: labels.level, cell: apiKey => <KeyLevel apiKey={apiKey} /> },
           { id: 'made', header: labels.made, cell: apiKey => <Made apiKey={apiKey} /> },
           {
             id: 'used',
@@ -114,7 +116,7 @@ function KeyList({ ownProject }: { readonly ownProject: string | null }) {
             isActions: true,
             cell: apiKey => (
               <span className="row key-actions">
-                <SetLevel apiKey={apiKey} />
+                {apiKey.tenants === undefined ? <SetLevel apiKey={apiKey} /> : null}
                 <RotateKey apiKey={apiKey} />
                 <RevokeKey apiKey={apiKey} />
               </span>
@@ -136,24 +138,47 @@ function KeyName({ apiKey }: { readonly apiKey: ApiKey }) {
   )
 }
 
+function KeyLevel({ apiKey: { access_level: level, tenants, roles } }: { readonly apiKey: ApiKey }) {
+  const { texts, number } = useSpoken()
+  const labels = texts.operations.keys
+  if (tenants === undefined) return <>{labels.levels[level]}</>
+  return (
+    <span className="stack tight">
+      <span>{texts.members.tenantLevels[level === 'read' ? 'tenant_read' : 'tenant_write']}</span>
+      <span className="soft small">
+        {labels.limitedTo(number(tenants.length))}
+        {roles === undefined || roles.length === 0 ? '' : `: ${roles.join(', ')}`}
+      </span>
+    </span>
+  )
+}
+
 /**
- * Creation time of a key, and the key that created it. The name of the creator was stored at that time,
- * because the creator might no longer exist.
+ * Creation time of a key, and the member or key that created it. The name of the creator was stored at that
+ * time, because the creator might no longer exist.
  */
 function Made({ apiKey: { created_at: at, created_by: by } }: { readonly apiKey: ApiKey }) {
   const { texts, moment } = useSpoken()
   const labels = texts.operations.keys
-  const id = by?.api_key_id ?? null
+  const id = by?.member?.id ?? by?.api_key_id ?? null
   return (
     <span className="stack tight">
       <span>{moment(at)}</span>
       {by === undefined ? null : (
         <span className="soft small" title={id ?? undefined}>
-          {labels.madeBy(id === null ? labels.operatorsKey : (by.name ?? labels.keyNumber(id.slice(-8))))}
+          {labels.madeBy(makerOf(by, labels))}
         </span>
       )}
     </span>
   )
+}
+
+function makerOf(
+  { member, api_key_id: id, name }: NonNullable<ApiKey['created_by']>,
+  labels: Texts['operations']['keys'],
+): string {
+  if (member !== undefined) return member.name ?? labels.member
+  return id === null ? labels.operatorsKey : (name ?? labels.keyNumber(id.slice(-8)))
 }
 
 function Opened({ apiKey }: { readonly apiKey: ApiKey }) {

@@ -2,42 +2,50 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
-import { Problem } from '../../interface/problem.ts'
+import { environmentsIn, projectsLike } from '../../interface/places.ts'
+import {
+  accessLevelOf,
+  errorAbout,
+  isOfTenants,
+  limitsIn,
+  listed,
+  TENANT_LEVELS,
+} from '../../members/grant-draft.ts'
+import { LimitFields, type Limits } from '../../members/limit-fields.tsx'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Choice, KeyInput, TextInput } from '../../parts/fields.tsx'
 import { useDebounced } from '../../parts/debounce.ts'
-import type { Level } from '../../session/level.ts'
 import { useCurrentEnvironmentIfAny } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { type ApiKey, KEYS } from './keys.ts'
-import { LevelChoice } from './level-choice.tsx'
-import { SecretText } from './secret-text.tsx'
+import { type KeyLevel, LevelChoice, useLevelText } from './level-choice.tsx'
+import { KeySecret } from './key-secret.tsx'
 
-const OPTIONS_SHOWN = 20
-
-const FIELDS = ['name', 'project_id', 'environment_id']
+const FIELDS = ['name', 'project_id', 'environment_id', 'tenants', 'roles']
+const NO_LIMITS: Limits = { tenants: '', roles: '' }
 
 type Kind = ApiKey['object_type']
 
 /** `ownProject` is the only project for which the session can create keys. Null means all projects. */
 export function MakeKey({ ownProject }: { readonly ownProject: string | null }) {
-  const texts = useTexts().operations.keys
+  const { operations, members } = useTexts()
+  const texts = operations.keys
+  const { levelHelp } = members
   const current = useCurrentEnvironmentIfAny()
   const queries = useQueryClient()
   const [name, setName] = useState('')
   const [kind, setKind] = useState<Kind>('env')
-  const [level, setLevel] = useState<Level>('admin')
+  const [level, setLevel] = useState<KeyLevel>('admin')
+  const [limits, setLimits] = useState(NO_LIMITS)
+  const levelText = useLevelText()
   const [project, setProject] = useState('')
   const [environment, setEnvironment] = useState('')
   const debouncedProject = useDebounced(project)
-  /** Whether the typed text names a project. A partly typed key does not name one yet. */
-  const isProject = async (typed: string, signal: AbortSignal): Promise<boolean> =>
-    typed !== '' &&
-    (typed === ownProject || (await projectsLike(typed, signal)).some(({ id }) => id === typed))
   const clear = (): void => {
     setName('')
     setKind('env')
     setLevel('admin')
+    setLimits(NO_LIMITS)
     setProject(ownProject ?? current?.project ?? '')
     setEnvironment(current?.environment ?? '')
   }
@@ -52,19 +60,24 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
       trigger={texts.make}
       triggerLook={{ kind: 'primary' }}
       title={texts.makeTitle}
-      sentence={level === 'admin' ? sentence[kind] : texts.makeLesser(texts.levels[level])}
+      sentence={
+        level === 'admin'
+          ? sentence[kind]
+          : isOfTenants(level)
+            ? levelHelp[level]
+            : texts.makeLesser(levelText(level))
+      }
       submit={texts.make}
       onOpen={clear}
-      isShownAtField={problem =>
-        problem instanceof Problem && FIELDS.some(field => problem.about(field) !== null)
-      }
+      isShownAtField={problem => FIELDS.some(field => errorAbout(problem, field, namesIn(limits)) !== null)}
       onClose={() => void queries.invalidateQueries({ queryKey: [KEYS] })}
       onSubmit={() =>
         answerOf(
           service.POST('/v2/api-key', {
             body: {
               object_type: kind,
-              access_level: level,
+              access_level: accessLevelOf(level),
+              ...limitsIn(level, limits),
               ...(name === '' ? {} : { name }),
               ...(kind === 'org' ? {} : { project_id: project }),
               ...(kind === 'env' ? { environment_id: environment } : {}),
@@ -74,12 +87,12 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
       }
       outcome={{
         title: texts.madeTitle,
-        content: ({ secret }) => <SecretText secret={secret ?? ''} />,
+        content: ({ secret }) => <KeySecret secret={secret ?? ''} />,
         close: texts.close,
       }}
     >
       {problem => {
-        const about = (field: string) => (problem instanceof Problem ? problem.about(field) : null)
+        const about = (field: string) => errorAbout(problem, field)
         return (
           <>
             <TextInput
@@ -101,7 +114,20 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
                 options={(['env', 'project', 'org'] as const).map(id => ({ id, text: texts.kinds[id] }))}
               />
             ) : null}
-            <LevelChoice kind={kind} value={level} onChange={setLevel} />
+            <LevelChoice
+              kind={kind}
+              value={level}
+              onChange={setLevel}
+              more={kind === 'env' ? TENANT_LEVELS : []}
+            />
+            {isOfTenants(level) ? (
+              <LimitFields
+                limits={limits}
+                hasRoles={level === 'tenant_write'}
+                onChange={setLimits}
+                problem={problem}
+              />
+            ) : null}
             {ownProject === null && kind !== 'org' ? (
               <KeyInput
                 label={texts.projectField}
@@ -118,11 +144,7 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
                 value={environment}
                 onChange={setEnvironment}
                 queryKey={['environments', debouncedProject]}
-                load={async (search, signal) =>
-                  (await isProject(debouncedProject, signal))
-                    ? environmentsLike(debouncedProject, search, signal)
-                    : []
-                }
+                load={environmentsIn(debouncedProject, ownProject)}
                 problem={about('environment_id')}
               />
             ) : null}
@@ -133,15 +155,7 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
   )
 }
 
-async function projectsLike(search: string, signal: AbortSignal) {
-  const query = { per_page: OPTIONS_SHOWN, ...(search === '' ? {} : { search }) }
-  const found = await answerOf(service.GET('/v2/projects', { params: { query }, signal }))
-  return found.map(({ key, name }) => ({ id: key, note: name }))
-}
-
-async function environmentsLike(project: string, search: string, signal: AbortSignal) {
-  const query = { per_page: OPTIONS_SHOWN, ...(search === '' ? {} : { search }) }
-  const params = { path: { proj_id: project }, query }
-  const found = await answerOf(service.GET('/v2/projects/{proj_id}/envs', { params, signal }))
-  return found.map(({ key, name }) => ({ id: key, note: name }))
+/** Keys of tenants and roles that are typed. */
+function namesIn({ tenants, roles }: Limits): readonly string[] {
+  return [...listed(tenants), ...listed(roles)]
 }

@@ -1,13 +1,18 @@
-/** Shown to sessions with an environment key, which cannot manage keys. */
+/**
+ * Shown to sessions that cannot manage keys: those with an environment key, and members without a wider
+ * grant.
+ */
 import { Action } from '../../parts/action.tsx'
 import { Card } from '../../parts/page.tsx'
-import { signOut } from '../../session/session.ts'
+import { forgetSession, useAccount } from '../../session/session.ts'
 import { useTexts } from '../../texts/texts.tsx'
 
 const COMMAND = 'verdict keys list'
 
 export function NotYours() {
   const texts = useTexts().operations.keys.notYours
+  const isMember = useAccount() !== null
+  if (isMember) return <p className="note">{texts.member}</p>
   return (
     <Card title={texts.title}>
       <p>{texts.text}</p>
@@ -15,7 +20,7 @@ export function NotYours() {
         {texts.todo} <code>{COMMAND}</code>
       </p>
       <div className="row">
-        <Action onPress={() => signOut('asked')}>{texts.signOut}</Action>
+        <Action onPress={() => forgetSession('asked')}>{texts.signOut}</Action>
       </div>
     </Card>
   )

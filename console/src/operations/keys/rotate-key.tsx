@@ -9,7 +9,7 @@ import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/fields.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { type ApiKey, KEYS, useKeyName } from './keys.ts'
-import { SecretText } from './secret-text.tsx'
+import { KeySecret } from './key-secret.tsx'
 
 const OVERLAPS = [0, 600, 3_600, 86_400, 604_800, 2_592_000] as const
 type Overlap = (typeof OVERLAPS)[number]
@@ -51,7 +51,7 @@ export function RotateKey({ apiKey }: { readonly apiKey: ApiKey }) {
       }
       outcome={{
         title: labels.rotatedTitle,
-        content: ({ secret }) => <SecretText secret={secret ?? ''} />,
+        content: ({ secret }) => <KeySecret secret={secret ?? ''} />,
         close: labels.close,
       }}
     >

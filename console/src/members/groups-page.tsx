@@ -1,0 +1,189 @@
+/** Groups of the issuer whose members receive grants. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answerOf, onlyAs, service, taggedAnswerOf } from '../interface/client.ts'
+import { usePages } from '../interface/pages.ts'
+import { Problem } from '../interface/problem.ts'
+import { ActionDialog } from '../parts/dialogs.tsx'
+import { TextInput } from '../parts/fields.tsx'
+import { Card, Page } from '../parts/page.tsx'
+import { PagedTable } from '../parts/paged-table.tsx'
+import { notify } from '../parts/toasts.tsx'
+import type { Grant } from '../session/account.ts'
+import { useManaged } from '../session/held.ts'
+import { useTexts } from '../texts/texts.tsx'
+import {
+  emptyDraft,
+  errorAbout,
+  type GrantDraft,
+  isComplete,
+  levelName,
+  objectName,
+  permissionOf,
+} from './grant-draft.ts'
+import { GrantDialog, RemovalDialog } from './grant-dialogs.tsx'
+import { GrantFields, isAboutGrant } from './grant-fields.tsx'
+import { GrantList } from './grant-list.tsx'
+import { asSent, grantWords } from './grant-words.ts'
+import { type MemberGroup, GROUPS, type Permission } from './member-reads.ts'
+import { MemberTabs } from './member-tabs.tsx'
+
+const GROUP = '/v2/member_groups/{member_group_id}'
+
+export function GroupsPage() {
+  const texts = useTexts().members
+  const labels = texts.groups
+  const pages = usePages([GROUPS], (page, signal) =>
+    answerOf(service.GET('/v2/member_groups', { params: { query: page }, signal })),
+  )
+  return (
+    <Page title={texts.title} lead={labels.lead} actions={<AddGroup />}>
+      <MemberTabs current="groups" />
+      <Card>
+        <PagedTable
+          label={labels.list}
+          pages={pages}
+          rowKey={({ id }: MemberGroup) => id}
+          empty={labels.none}
+          columns={[
+            { id: 'group', header: labels.group, cell: ({ group }) => <span className="key">{group}</span> },
+            {
+              id: 'grants',
+              header: texts.grants,
+              cell: group => <GrantsOf group={group} />,
+            },
+            {
+              id: 'actions',
+              header: texts.actions,
+              isActions: true,
+              cell: group => <Actions group={group} />,
+            },
+          ]}
+        />
+      </Card>
+    </Page>
+  )
+}
+
+/** Saves other grants of a group. Rejects if another user has changed the group since it was read. */
+function useSave({ id, group, permissions: seen }: MemberGroup) {
+  const queries = useQueryClient()
+  const path = { member_group_id: id }
+  return async (permissions: readonly Permission[]): Promise<void> => {
+    const { value, tag } = await taggedAnswerOf(service.GET(GROUP, { params: { path } }))
+    if (JSON.stringify(value.permissions) !== JSON.stringify(seen)) throw Problem.stale()
+    const body = { group, permissions: [...permissions] }
+    await answerOf(service.PUT(GROUP, { params: { path, header: onlyAs(tag) }, body }))
+    await queries.invalidateQueries({ queryKey: [GROUPS] })
+  }
+}
+
+function GrantsOf({ group }: { readonly group: MemberGroup }) {
+  const texts = useTexts().members
+  const save = useSave(group)
+  const { group: name, permissions } = group
+  return (
+    <GrantList
+      grants={permissions}
+      action={grant =>
+        permissions.length === 1 ? null : (
+          <RemovalDialog
+            trigger={texts.revoke}
+            label={texts.revokeOf(grantWords(grant, texts), name)}
+            sentence={texts.groups.revokeSentence(name, grantWords(grant, texts))}
+            message={texts.groups.saved(name)}
+            onRemove={() => save(permissions.filter(each => each !== grant).map(asSent))}
+          />
+        )
+      }
+    />
+  )
+}
+
+function Actions({ group }: { readonly group: MemberGroup }) {
+  const texts = useTexts().members
+  const queries = useQueryClient()
+  const save = useSave(group)
+  const { id, group: name, permissions } = group
+  return (
+    <span className="row">
+      <GrantDialog
+        name={name}
+        sentence={texts.groups.grantSentence}
+        message={texts.groups.saved(name)}
+        onGrant={added =>
+          save([...permissions.filter(each => !isSameObject(each, added)).map(asSent), added])
+        }
+      />
+      <RemovalDialog
+        trigger={texts.remove}
+        label={texts.removeOf(name)}
+        sentence={texts.groups.removeSentence(name)}
+        message={texts.groups.removed(name)}
+        onRemove={async () => {
+          const params = { path: { member_group_id: id } }
+          await answerOf(service.DELETE(GROUP, { params }))
+          await queries.invalidateQueries({ queryKey: [GROUPS] })
+        }}
+      />
+    </span>
+  )
+}
+
+/** Whether both are about one object. The user can have typed its id instead of its key. */
+function isSameObject(stored: Grant, typed: Permission): boolean {
+  return (
+    stored.object_type === typed.object_type &&
+    (!typed.project_id || [stored.project_id, stored.project_key].includes(typed.project_id)) &&
+    (!typed.environment_id || [stored.environment_id, stored.environment_key].includes(typed.environment_id))
+  )
+}
+
+function AddGroup() {
+  const texts = useTexts().members
+  const labels = texts.groups
+  const queries = useQueryClient()
+  const managed = useManaged('admin')
+  const [group, setGroup] = useState('')
+  const [draft, setDraft] = useState<GrantDraft>(emptyDraft(managed))
+  return (
+    <ActionDialog
+      needs="admin"
+      trigger={labels.add}
+      triggerLook={{ kind: 'primary' }}
+      title={labels.addTitle}
+      sentence={labels.addSentence(group, levelName(draft.level, texts), objectName(draft, texts))}
+      submit={labels.add}
+      isReady={group !== '' && isComplete(draft)}
+      onOpen={() => {
+        setGroup('')
+        setDraft(emptyDraft(managed))
+      }}
+      isShownAtField={problem =>
+        errorAbout(problem, 'group', [group]) !== null || isAboutGrant(problem, draft)
+      }
+      onSubmit={async () => {
+        await answerOf(
+          service.POST('/v2/member_groups', { body: { group, permissions: [permissionOf(draft)] } }),
+        )
+        notify(labels.added(group))
+        await queries.invalidateQueries({ queryKey: [GROUPS] })
+      }}
+    >
+      {problem => (
+        <>
+          <TextInput
+            label={labels.group}
+            description={labels.groupHelp}
+            value={group}
+            onChange={setGroup}
+            isRequired
+            autoFocus
+            problem={errorAbout(problem, 'group', [group])}
+          />
+          <GrantFields {...{ draft, onChange: setDraft, managed, problem }} />
+        </>
+      )}
+    </ActionDialog>
+  )
+}

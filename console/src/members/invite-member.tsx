@@ -1,0 +1,119 @@
+/** Dialogs that invite a person, and that show the link of the invitation once. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answerOf, service } from '../interface/client.ts'
+import { ActionDialog } from '../parts/dialogs.tsx'
+import { Choice, TextInput } from '../parts/fields.tsx'
+import { SecretText } from '../parts/secret-text.tsx'
+import { useManaged } from '../session/held.ts'
+import { useTexts } from '../texts/texts.tsx'
+import {
+  emptyDraft,
+  errorAbout,
+  type GrantDraft,
+  isComplete,
+  levelName,
+  objectName,
+  permissionOf,
+} from './grant-draft.ts'
+import { asSent } from './grant-words.ts'
+import { GrantFields, isAboutGrant } from './grant-fields.tsx'
+import { type Member, MEMBERS } from './member-reads.ts'
+
+export function InviteMember() {
+  const texts = useTexts().members
+  const queries = useQueryClient()
+  const managed = useManaged('admin')
+  const [by, setBy] = useState<'email' | 'subject'>('email')
+  const [who, setWho] = useState('')
+  const [draft, setDraft] = useState<GrantDraft>(emptyDraft(managed))
+  return (
+    <ActionDialog
+      needs="admin"
+      trigger={texts.invite}
+      triggerLook={{ kind: 'primary' }}
+      title={texts.inviteTitle}
+      sentence={texts.inviteSentence(who, levelName(draft.level, texts), objectName(draft, texts))}
+      submit={texts.inviteSubmit}
+      isReady={who !== '' && isComplete(draft)}
+      onOpen={() => {
+        setBy('email')
+        setWho('')
+        setDraft(emptyDraft(managed))
+      }}
+      isShownAtField={problem => errorAbout(problem, by, [who]) !== null || isAboutGrant(problem, draft)}
+      onClose={() => void queries.invalidateQueries({ queryKey: [MEMBERS] })}
+      onSubmit={() =>
+        answerOf(service.POST('/v2/members', { body: { [by]: who, permissions: [permissionOf(draft)] } }))
+      }
+      outcome={{
+        title: texts.linkTitle,
+        content: member => <InvitationLink member={member} />,
+        close: by === 'email' ? texts.linkClose : texts.close,
+      }}
+    >
+      {problem => (
+        <>
+          <Choice
+            label={texts.by}
+            value={by}
+            onChange={chosen => setBy(chosen as typeof by)}
+            options={(['email', 'subject'] as const).map(id => ({ id, text: texts.bys[id] }))}
+          />
+          <TextInput
+            label={by === 'email' ? texts.email : texts.subject}
+            description={by === 'email' ? texts.emailHelp : texts.subjectHelp}
+            value={who}
+            onChange={typed => setWho(typed.trim())}
+            isRequired
+            autoFocus
+            problem={errorAbout(problem, by, [who])}
+          />
+          <GrantFields {...{ draft, onChange: setDraft, managed, problem }} />
+        </>
+      )}
+    </ActionDialog>
+  )
+}
+
+/** Creates a new link for a person who has not accepted the invitation. The former link stops working. */
+export function InviteAgain({ member, name }: { readonly member: Member; readonly name: string }) {
+  const texts = useTexts().members
+  const queries = useQueryClient()
+  return (
+    <ActionDialog
+      needs="admin"
+      trigger={texts.inviteAgain}
+      triggerLook={{ isSmall: true }}
+      triggerLabel={texts.inviteAgainOf(name)}
+      title={texts.inviteAgainOf(name)}
+      sentence={texts.inviteAgainSentence(name)}
+      submit={texts.inviteAgain}
+      onClose={() => void queries.invalidateQueries({ queryKey: [MEMBERS] })}
+      onSubmit={() => {
+        const permissions = member.grants.filter(({ via }) => via === 'own').map(asSent)
+        return answerOf(service.POST('/v2/members', { body: { email: member.email ?? '', permissions } }))
+      }}
+      outcome={{
+        title: texts.linkTitle,
+        content: invited => <InvitationLink member={invited} />,
+        close: texts.linkClose,
+      }}
+    />
+  )
+}
+
+function InvitationLink({ member: { invite } }: { readonly member: Member }) {
+  const texts = useTexts().members
+  if (!invite?.invite_url) return <p>{texts.memberAdded}</p>
+  return (
+    <SecretText
+      secret={invite.invite_url}
+      once={texts.linkOnce}
+      name={texts.link}
+      copy={texts.copyLink}
+      copied={texts.linkCopied}
+      notCopied={texts.linkNotCopied}
+    />
+  )
+}
