@@ -17,7 +17,7 @@ export const signInSettings = {
   OIDC_ISSUER: setting('oidcIssuer', {
     shownDefault: 'off',
     meaning:
-      'OpenID Connect issuer at which persons sign in, exactly as its metadata states it; `https`, or `http` with a loopback host. Requires `PUBLIC_URL`. Not complete: the console has no page for it yet',
+      'OpenID Connect issuer at which persons sign in, exactly as its metadata states it; `https`, or `http` with a loopback host. Requires `PUBLIC_URL`',
     parse: parseIssuer,
     fallback: () => null,
   }),
@@ -71,10 +71,7 @@ export const signInSettings = {
   ),
   CONSOLE_KEY_SIGN_IN: setting(
     'isKeySignInOffered',
-    flag(
-      '`key` in `GET /v2/sign-in`, which the console does not read yet; API requests with keys are not affected',
-      true,
-    ),
+    flag('whether the console offers sign-in with an API key; API requests with keys are not affected', true),
   ),
 }
 
