@@ -42,6 +42,8 @@ export interface MetricSources {
   managementInFlight(): number
   /** Returns the number of finished sign-ins by result, or null if sign-in is not configured. */
   signIns(): Iterable<readonly [result: string, count: number]> | null
+  /** Returns the number of sessions of members, or null if sign-in is not configured. */
+  sessions(): number | null
   /** Version of the running release. */
   readonly version: string
   /** Seconds for which each thread was busy since its start, by the name of the thread. */
@@ -99,6 +101,15 @@ export const SCRAPE_METRICS: readonly ScrapeMetricRow[] = [
     labels: ['result'],
     values: sources => Array.from(sources.signIns() ?? [], ([result, count]) => [{ result }, count]),
     isPresent: sources => sources.signIns() !== null,
+  },
+  {
+    ...one(
+      'gauge',
+      'verdict_sessions',
+      'sessions of members that have not ended, as this node knows them; only with `OIDC_ISSUER`',
+      sources => sources.sessions() ?? 0,
+    ),
+    isPresent: sources => sources.sessions() !== null,
   },
   {
     name: 'verdict_thread_active_seconds_total',

@@ -76,6 +76,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     isFresh: () => health.state.isFresh,
     managementInFlight: () => managementInFlight.value,
     signIns: () => signInCounts,
+    sessions: () => (config.oidcIssuer === null ? null : (opened.sessions?.directory.count() ?? 0)),
     version: VERSION,
     replacedHistories: () => store.replacedHistories(),
     activeSeconds: () => [

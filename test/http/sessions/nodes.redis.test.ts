@@ -1,6 +1,7 @@
 /** Sessions on two nodes with one Redis (administration.md S3, C7): no sticky sessions are necessary. */
 import { expect, test } from 'vitest'
 import type { Client } from '#testing/processes/running-service.ts'
+import { Scrape } from '#testing/requests/metrics.ts'
 import { regrant, sendIn, type SignedIn, SIGN_IN, signedIn } from '#testing/requests/member-sessions.ts'
 import { startedNodes } from '../../support/nodes.ts'
 import { sharedRedis } from '../../support/processes/redis-server.ts'
@@ -17,6 +18,12 @@ async function revisionOf(node: Client): Promise<string> {
 async function statusOn(node: Client, session: SignedIn, revision: string): Promise<number> {
   const headers = { 'x-min-revision': revision }
   return (await sendIn(node, session, 'GET', '/v2/session', { headers })).status
+}
+
+/** Number of sessions in the metrics of a node. */
+async function sessionsOf(node: Client): Promise<number | undefined> {
+  const { samples } = await Scrape.of(node.address)
+  return samples.find(({ name }) => name === 'verdict_sessions')?.value
 }
 
 test('a session that begins on one node is used and ended on another, and ends on both', async () => {
@@ -36,6 +43,8 @@ test('a session that begins on one node is used and ended on another, and ends o
     }
   }
 
+  expect(await sessionsOf(two)).toBe(3)
+
   const out = await sendIn(two, ann, 'DELETE', '/v2/session')
   expect(out.status).toBe(200)
   expect(await statusOn(one, ann, out.headers.get('x-revision')!)).toBe(401)
@@ -44,6 +53,7 @@ test('a session that begins on one node is used and ended on another, and ends o
   expect(await statusOn(two, bob, await revisionOf(one))).toBe(200)
   expect((await sendIn(two, bob, 'POST', USERS, { body: { key: 'late' } })).status).toBe(403)
 
+  expect(await sessionsOf(one)).toBe(2)
   const removed = await one.admin('DELETE', `/v2/members/${eve.memberId}`)
   expect(removed.status).toBe(204)
   expect(await statusOn(two, eve, removed.headers.get('x-revision')!)).toBe(401)
