@@ -1,4 +1,5 @@
-/** Interface for observers of decisions: counters and the decision log. */
+/** Interfaces for observers of decisions and plans: counters and the decision log. */
+import type { PlanKind } from '#filter/tree.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { AskingClient } from '#model/caller.ts'
 import type { Query } from '#model/decision.ts'
@@ -22,6 +23,25 @@ export interface DecisionObserver {
   readonly readsChecks: boolean
   /** Called once with all decisions that a response contains, or with those of one part of a response. */
   decided(verdicts: Verdicts, asked: DecidedQuestion, environmentId: string, client: AskingClient): void
+}
+
+/** A plan that was made, or refused because it has no exact filter. */
+export interface PlanOutcome {
+  readonly kind: PlanKind | 'refused'
+  /** Number of elements in all lists of the filter. */
+  readonly ids: number
+  readonly seconds: number
+  readonly question: {
+    readonly user: string
+    readonly action: string
+    readonly type: string
+    readonly tenant: string | null
+  }
+}
+
+/** Observes every plan on the thread that received the request. Its method must not throw. */
+export interface PlanObserver {
+  planned(outcome: PlanOutcome, environmentId: string, client: AskingClient): void
 }
 
 /** Returns the rest of a question whose checks are not read. */

@@ -6,7 +6,7 @@
 import type { Condition } from '#conditions/condition.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 
-export interface PlanQuestion {
+export interface FactsQuestion {
   readonly user: string
   readonly action: string
   readonly type: string
@@ -85,7 +85,7 @@ export interface ScannedInstance {
 }
 
 export interface PlanReader {
-  facts(question: PlanQuestion): Resumable<PlanFacts>
+  facts(question: FactsQuestion): Resumable<PlanFacts>
   /** Returns the rules on the action of the question. Call it after `facts`. */
   rules(): Resumable<readonly PlannedSides[]>
   /** Returns the keys of at most `limit` stored tenants, in no particular order. */

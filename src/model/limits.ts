@@ -147,6 +147,28 @@ export const DELEGATED_ROLES_MAX = 100
  * a delegate affects (administration.md D5).
  */
 export const CEILING_STEPS_MAX = 10_000
+/** Maximum numbers of columns of attributes, and of relations, in the request of a plan (filter.md P52). */
+export const PLAN_COLUMNS_MAX = 100
+/** Maximum size of the name of an attribute column, in bytes of UTF-8. */
+export const COLUMN_NAME_BYTES_MAX = 255
+/**
+ * Default and maximum number of elements in all lists of a filter. SQLite and Prisma bind at most 32,766
+ * values.
+ */
+export const FILTER_IDS_DEFAULT = 10_000
+export const FILTER_IDS_MAX = 30_000
+/** Maximum number of nodes of a filter, and its maximum size in bytes of JSON. */
+export const FILTER_NODES_MAX = 5_000
+export const FILTER_BYTES_MAX = 8_388_608
+/**
+ * Maximum numbers of stored instances that a plan scans, of tenants that it distinguishes, and of steps of
+ * conditions.
+ */
+export const PLAN_INSTANCES_MAX = 1_000_000
+export const PLAN_TENANTS_MAX = 10_000
+export const PLAN_STEPS_MAX = 20_000_000
+/** Maximum number of reasons in the error of a plan. */
+export const PLAN_REASONS_MAX = 100
 /** Maximum number of rows that one commit can write. Longer work is split into several commits. */
 export const COMMIT_ROWS_MAX = 65_535
 /**

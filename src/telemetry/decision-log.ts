@@ -25,6 +25,13 @@ interface LoggedQuestion {
   query(index: number): LoggedQuery
 }
 
+/** A plan; see `PlanOutcome`. */
+interface LoggedPlan {
+  readonly kind: string
+  readonly ids: number
+  readonly question: Omit<LoggedQuery, 'key'>
+}
+
 /** Client of a question. Its members are read only if a decision is logged. */
 interface LoggedClient {
   readonly requestId: string
@@ -109,6 +116,23 @@ export class DecisionLog {
     }
   }
 
+  /** Logs a plan, without attributes and without its filter. */
+  planned({ kind, ids, question }: LoggedPlan, environmentId: string, client: LoggedClient): void {
+    if (!this.#isDrawn()) return
+    const { ids: origin, actor } = this.#originOf(client, environmentId)
+    this.#write({
+      time: new Date(this.#options.now()).toISOString(),
+      ...origin,
+      user: cut(question.user),
+      action: cut(question.action),
+      resource_type: cut(question.type),
+      tenant: question.tenant === null ? null : cut(question.tenant),
+      plan: kind,
+      ids,
+      ...actor,
+    })
+  }
+
   #shortened({ ids, actor }: LineOrigin): LineOrigin {
     return { ids, actor: actor && { actor: this.#options.shortActor(actor.actor) } }
   }
@@ -126,8 +150,8 @@ export class DecisionLog {
   #record(isAllowed: boolean, { ids, actor }: LineOrigin, asked: LoggedQuery): void {
     // The subject is not a user (see `packed-queries.ts`), so no decision was made for this query.
     if (asked.type === '') return
-    const { now, counters } = this.#options
-    const record = {
+    const { now } = this.#options
+    this.#write({
       time: new Date(now()).toISOString(),
       ...ids,
       user: cut(asked.user),
@@ -137,9 +161,12 @@ export class DecisionLog {
       tenant: asked.tenant === null ? null : cut(asked.tenant),
       allow: isAllowed,
       ...actor,
-    }
+    })
+  }
+
+  #write(record: object): void {
     const isDropped = this.#isDropped(`${JSON.stringify(record)}\n`)
-    counters?.add('decisionLogRecords', 1, isDropped ? 'dropped' : 'written')
+    this.#options.counters?.add('decisionLogRecords', 1, isDropped ? 'dropped' : 'written')
   }
 
   /** Writes the buffered lines. Waits at most `CLOSE_MS_MAX`. */

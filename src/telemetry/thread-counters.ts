@@ -229,6 +229,11 @@ export class ThreadCounters {
     if (count > 0) this.observe('batchChecks', count)
   }
 
+  planned({ kind, seconds }: { readonly kind: LabelOf<'plans'>; readonly seconds: number }): void {
+    this.add('plans', 1, kind)
+    this.observe('planSeconds', seconds)
+  }
+
   #observe(row: number, bounds: readonly number[], value: number): void {
     const cells = this.#cells
     let at = 0

@@ -88,6 +88,18 @@ export const THREAD_METRICS = {
     help: 'checks per bulk or batch',
     bounds: BATCH_BOUNDS,
   },
+  plans: {
+    name: 'verdict_plans_total',
+    kind: 'counter',
+    help: 'plans of `/allowed/plan`; `refused`: no filter is exact (422)',
+    by: { kind: ['always_allowed', 'always_denied', 'conditional', 'refused'] },
+  },
+  planSeconds: {
+    name: 'verdict_plan_duration_seconds',
+    kind: 'histogram',
+    help: 'time from the request of a plan to its result',
+    bounds: LATENCY_BOUNDS_SECONDS,
+  },
   limitReached: {
     name: 'verdict_limit_reached_total',
     kind: 'counter',

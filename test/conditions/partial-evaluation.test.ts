@@ -1,6 +1,6 @@
 /** Partial evaluation of conditions over columns (filter.md P38 to P49, and vectors). */
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { evaluate } from '#conditions/evaluate.ts'
 import { type FoldContext, whenFalse, whenTrue } from '#conditions/plan/fold.ts'
 import { Column, type Formula, hasObstacle, termsOf, textOf } from '#conditions/plan/formula.ts'
@@ -13,6 +13,7 @@ import { truthOf } from '#testing/oracle/conditions/conditions.ts'
 import { mergedRoots } from '#testing/oracle/conditions/roots.ts'
 import { rowMatches } from '#testing/oracle/filters.ts'
 import * as random from '#testing/oracle/random-columns.ts'
+import { PLAN_VECTORS, shownFilter } from '#testing/oracle/plan-vectors.ts'
 import { holdsFor } from '../properties/seeded.ts'
 import { read, valuesOf } from './read.ts'
 
@@ -154,81 +155,15 @@ function expectNormal(formula: Formula): void {
 
 /** Shows a formula as in the vectors of filter.md. */
 function shown(formula: Formula): string {
-  if (formula === true) return 'allowed'
-  if (formula === false) return 'denied'
-  if (formula.kind === 'obstacle') return 'refused'
-  if (formula.kind === 'test') {
-    const value = JSON.stringify(formula.value)
-    return `${formula.column.field.replace('attributes.', '')} ${formula.operator} ${value}`
-  }
-  const items = formula.items.map(item =>
-    item.kind === 'and' || item.kind === 'or' ? `(${shown(item)})` : shown(item),
-  )
-  return items.join(` ${formula.kind} `)
+  return shownFilter(typeof formula === 'boolean' ? formula : (JSON.parse(formula.text) as FilterNode))
 }
 
-const C = { 'resource.c': null }
-
-describe('vector', () => {
-  const nothing = { equals: 'x' }
-  test.each<[string, string, object, string, string]>([
-    ['V1', 'string sent', { equals: 'x' }, 'c eq "x"', 'c exists false or c ne "x"'],
-    ['V2', 'string missing', nothing, 'c eq "x"', 'c ne "x"'],
-    ['V3', 'string sent', { equals: null }, 'c exists false', 'c exists true'],
-    ['V3', 'string missing', { equals: null }, 'denied', 'c exists true'],
-    ['V4', 'string never', { equals: 1 }, 'denied', 'allowed'],
-    ['V5', 'string sent', { in: ['x', null, 1] }, 'c eq "x" or c exists false', 'c ne "x"'],
-    ['V6', 'number sent', { 'less-than': 5 }, 'c lt 5', 'c gte 5'],
-    ['V7', 'number sent', { 'less-than': '2026-01-01' }, 'denied', 'denied'],
-    [
-      'V8',
-      'time sent',
-      { 'less-than-equals': '2026-06-30T12:00:00.4995Z' },
-      'c lt "2026-06-30T12:00:00.500Z"',
-      'c gte "2026-06-30T12:00:00.500Z"',
-    ],
-    [
-      'V9',
-      'time sent',
-      { 'greater-than': '2026-01-01T01:00:00+02:00' },
-      'c gte "2025-12-31T23:00:00.001Z"',
-      'c lt "2025-12-31T23:00:00.001Z"',
-    ],
-    [
-      'V10',
-      'date sent',
-      { 'greater-than-equals': '2026-01-01T00:00:00.001Z' },
-      'c gte "2026-01-02"',
-      'c lt "2026-01-02"',
-    ],
-    ['V11', 'time sent', { equals: '2026-01-01T00:00:00Z' }, 'denied', 'allowed'],
-    ['V12', 'string sent', { match: 'eu-\\*' }, 'c eq "eu-*"', 'c ne "eu-*"'],
-    ['V12', 'string sent', { match: '*' }, 'c match "*"', 'c nmatch "*"'],
-    ['V13', 'string_array sent', { array_subset: [] }, 'c len_eq 0', 'c len_gt 0'],
-    [
-      'V14',
-      'string_array sent',
-      { array_superset: ['y', 'x'] },
-      'c intersects ["x"] and c intersects ["y"]',
-      'c disjoint ["x"] or c disjoint ["y"]',
-    ],
-    ['V15', 'string sent', { exists: false }, 'denied', 'allowed'],
-    ['V15', 'string missing', { exists: false }, 'c exists false', 'c exists true'],
-    [
-      'V16',
-      'string sent',
-      { not: { allOf: [{ equals: 'x' }, { exists: true }] } },
-      'c exists false or c ne "x"',
-      'c eq "x"',
-    ],
-    ['V17', 'bool sent', { 'not-equals': true }, 'c eq false or c exists false', 'c eq true'],
-  ])('%s: a column of %s with %j', (_, column, says, isTrue, isFalse) => {
-    const [type, nulls] = column.split(' ') as ['string', 'sent']
-    const context = contextOf({ columns: [{ name: 'c', type, nulls }] })
-    const condition = read({ ...C, 'resource.c': says })
-    expect([shown(whenTrue(condition, 'x', context)), shown(whenFalse(condition, 'x', context))]).toEqual([
-      isTrue,
-      isFalse,
-    ])
-  })
+test.each(PLAN_VECTORS)('vector %s: a column of %s with %j', (_, column, says, isTrue, isFalse) => {
+  const [type, nulls] = column.split(' ') as ['string', 'sent']
+  const context = contextOf({ columns: [{ name: 'c', type, nulls }] })
+  const condition = read({ 'resource.c': says })
+  expect([shown(whenTrue(condition, 'x', context)), shown(whenFalse(condition, 'x', context))]).toEqual([
+    isTrue,
+    isFalse,
+  ])
 })

@@ -51,6 +51,7 @@ const SAID_IN_WORDS = [
   /is required together with roles|can limit only a grant on an environment/,
   /for a grant that is limited to tenants|for access_level \\?"|is only for keys of env/,
   /of kind \w+ (do not belong to a|belong to no) resource/,
+  /a plan applies to all rows|is not the name of a column|columns of this kind/,
   /mapping_rules\[\d+\](\.url(_type)?)?: must /,
 ]
 

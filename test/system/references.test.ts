@@ -18,6 +18,8 @@ const NATIVE = new RegExp(
 )
 /** A reference to rulings of administration.md. */
 const ADMINISTRATION = new RegExp(`administration\\.md ([A-Z]\\d+(?:${JOIN}[A-Z]\\d+)*)`, 'g')
+/** A reference to rulings of filter.md, or to a section of it. */
+const FILTER = new RegExp(`filter\\.md,? (P\\d+(?:${JOIN}P\\d+)*|sections? \\d+(?:${JOIN}\\d+)*)`, 'g')
 const NUMBER = '(?:(?:sections?|rows?|rulings?) )?\\d+(?:\\.\\d+)*'
 /** A reference to a page with numbered sections, as in "conditions.md 5" or "conditions, section 5". */
 const NUMBERED = new RegExp(
@@ -59,6 +61,9 @@ function referencesOf({ path, text }: Page): Reference[] {
   for (const [, names] of text.matchAll(ADMINISTRATION)) {
     for (const name of names!.match(/[A-Z]\d+/g)!) found.push({ path, page: 'administration', name })
   }
+  for (const [, names] of text.matchAll(FILTER)) {
+    for (const name of names!.match(/P?\d+/g)!) found.push({ path, page: 'filter', name })
+  }
   for (const [, file, title, names] of text.matchAll(NUMBERED)) {
     const page = (file ?? title)!.toLowerCase()
     let section = ''
@@ -88,7 +93,7 @@ function namesIn(page: string): ReadonlySet<string> {
 
 const references = pages.flatMap(referencesOf)
 
-test.each(['native', 'conditions', 'authzen', 'administration'])(
+test.each(['native', 'conditions', 'authzen', 'administration', 'filter'])(
   'every reference to docs/spec/%s.md names a section, row or ruling of it',
   page => {
     const names = namesIn(page)

@@ -1,6 +1,6 @@
 /** Creates the counters, logs and traces of an HTTP thread. */
 import type { ThreadSettings } from '#config/settings.ts'
-import type { DecisionObserver } from '#decisions/decision-observer.ts'
+import type { DecisionObserver, PlanObserver } from '#decisions/decision-observer.ts'
 import type { SlowRequest } from '#http/edge/request-watch.ts'
 import { loggedId } from '#http/message/request-id.ts'
 import { shortActor } from '#http/message/short-actor.ts'
@@ -23,7 +23,7 @@ export class ThreadTelemetry {
   readonly counters: ThreadCounters | null
   readonly decisionLog: DecisionLog | null
   /** Observes decisions; null if there is no observer. */
-  readonly observer: DecisionObserver | null
+  readonly observer: (DecisionObserver & PlanObserver) | null
   /**
    * Requests that take at least `ms` milliseconds are slow and are passed to `onSlow`; null if slow requests
    * are not logged.

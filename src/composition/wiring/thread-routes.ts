@@ -2,10 +2,11 @@
 import type { ThreadSettings } from '#config/settings.ts'
 import { AccessService } from '#decisions/access-service.ts'
 import type { DecisionPool } from '#decisions/decision-pool.ts'
-import type { DecisionObserver } from '#decisions/decision-observer.ts'
+import type { DecisionObserver, PlanObserver } from '#decisions/decision-observer.ts'
 import { DecisionService, type EngineSource } from '#decisions/decision-service.ts'
 import type { ProgressSource } from '#decisions/questions/min-revision.ts'
 import type { NodeSource } from '#decisions/questions/node-question.ts'
+import { PlanService } from '#decisions/plan-service.ts'
 import { PermissionService } from '#decisions/permission-service.ts'
 import { SearchService } from '#decisions/search-service.ts'
 import { TenantService } from '#decisions/tenant-service.ts'
@@ -36,7 +37,7 @@ export function threadRoutes(parts: {
   /** Null if sign-in is not configured. */
   readonly sessions: SessionAccess | null
   /** Null if decisions are not observed. */
-  readonly observer: DecisionObserver | null
+  readonly observer: (DecisionObserver & PlanObserver) | null
   readonly tokenSecret: string
   readonly settings: ThreadSettings
   /** Divides the time of the thread. */
@@ -54,6 +55,11 @@ export function threadRoutes(parts: {
   const { options, ...decided } = decisionParts({ ...parts, answers })
   return createRoutes({
     ...decided,
+    plans: new PlanService(decided.decisions, {
+      progress: engines,
+      observer: parts.observer,
+      elapsedMs: () => performance.now(),
+    }),
     management,
     authenticate,
     sessions,

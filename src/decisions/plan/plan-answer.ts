@@ -6,15 +6,9 @@ import {
   type Problem,
   termsOf,
 } from '#conditions/plan/formula.ts'
+import { FILTER_BYTES_MAX, FILTER_NODES_MAX } from '#model/limits.ts'
 import type { PlanAnswer } from './planned-question.ts'
-import {
-  FILTER_BYTES_MAX,
-  FILTER_NODES_MAX,
-  notExpressible,
-  type OversizedList,
-  tooManyIds,
-  tooManyNodes,
-} from './plan-errors.ts'
+import { notExpressible, type OversizedList, tooManyIds, tooManyNodes } from './plan-errors.ts'
 
 const encoder = new TextEncoder()
 

@@ -1,15 +1,7 @@
-/** Errors of plans without an exact filter, and their limits (filter.md P52 to P56). */
+/** Errors of plans without an exact filter (filter.md P53 to P56). */
 import type { ListSource, Problem } from '#conditions/plan/formula.ts'
 import { AuthzError } from '#model/errors.ts'
-
-/** Maximum number of nodes of a filter, and of bytes of its JSON. */
-export const FILTER_NODES_MAX = 5_000
-export const FILTER_BYTES_MAX = 8_388_608
-/** Maximum number of stored instances that a plan scans, of tenants that it distinguishes, and of steps. */
-export const PLAN_SCAN_MAX = 1_000_000
-export const PLAN_TENANTS_MAX = 10_000
-export const PLAN_STEPS_MAX = 20_000_000
-const DETAILS_MAX = 100
+import { PLAN_REASONS_MAX } from '#model/limits.ts'
 
 export interface OversizedList {
   readonly field: string
@@ -34,7 +26,9 @@ export function tooManyIds(lists: readonly OversizedList[], idsMax: number): Aut
     `the lists of the filter would have more than ${idsMax} elements (max_ids): ${[...remedies].join(', or ')}`,
     {
       limit: 'plan',
-      planDetail: lists.slice(0, DETAILS_MAX).map(({ field, source }) => ({ field, source, limit: idsMax })),
+      planDetail: lists
+        .slice(0, PLAN_REASONS_MAX)
+        .map(({ field, source }) => ({ field, source, limit: idsMax })),
     },
   )
 }
@@ -57,13 +51,15 @@ export function notExpressible(
     'FILTER_NOT_EXPRESSIBLE',
     `no filter expresses the rules exactly: ${operator} of ${path}: ${msg}`,
     {
-      planDetail: problems.slice(0, DETAILS_MAX).map(({ rule, set, path: at, operator: name, msg: why }) => ({
-        rule,
-        set,
-        path: at,
-        operator: name,
-        msg: why,
-      })),
+      planDetail: problems
+        .slice(0, PLAN_REASONS_MAX)
+        .map(({ rule, set, path: at, operator: name, msg: why }) => ({
+          rule,
+          set,
+          path: at,
+          operator: name,
+          msg: why,
+        })),
     },
   )
 }

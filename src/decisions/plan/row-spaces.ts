@@ -17,7 +17,8 @@ import type { InstanceKeys, PlanReader } from '#engine/plan-reads.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { compareUtf8 } from '#model/text/utf8-order.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
-import { PLAN_TENANTS_MAX, tooCostly } from './plan-errors.ts'
+import { PLAN_TENANTS_MAX } from '#model/limits.ts'
+import { tooCostly } from './plan-errors.ts'
 import type { PlannedQuestion } from './planned-question.ts'
 
 export const TENANT_COLUMN = new Column('tenant', 'string', false)

@@ -30,7 +30,8 @@ import type {
 import type { JsonObject } from '#model/json-object.ts'
 import { parsedJson } from '#model/text/json-numbers.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
-import { PLAN_SCAN_MAX, PLAN_STEPS_MAX, tooCostly } from './plan-errors.ts'
+import { PLAN_INSTANCES_MAX, PLAN_STEPS_MAX } from '#model/limits.ts'
+import { tooCostly } from './plan-errors.ts'
 import type { PlannedQuestion } from './planned-question.ts'
 
 /** Rules between two pauses, and steps. */
@@ -256,8 +257,8 @@ export function* scanOf(
   { reader, scan }: Pick<TenantRuleParts, 'reader' | 'scan'>,
   type: string,
 ): Resumable<InstanceScan> {
-  const found = yield* reader.scan(type, PLAN_SCAN_MAX - scan.count)
-  if (found === null) throw tooCostly('instances', PLAN_SCAN_MAX)
+  const found = yield* reader.scan(type, PLAN_INSTANCES_MAX - scan.count)
+  if (found === null) throw tooCostly('instances', PLAN_INSTANCES_MAX)
   scan.count += found.count
   return found
 }

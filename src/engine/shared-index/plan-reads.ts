@@ -6,7 +6,7 @@ import {
   type PlannedSet,
   type PlannedSide,
   type PlannedSides,
-  type PlanQuestion,
+  type FactsQuestion,
   type PlanReader,
   type ScannedInstance,
   StateChanged,
@@ -66,7 +66,7 @@ export class PlanReads implements PlanReader {
     this.#schema = schema
   }
 
-  facts(question: PlanQuestion): Resumable<PlanFacts> {
+  facts(question: FactsQuestion): Resumable<PlanFacts> {
     return this.#sliced(() => this.#facts(question))
   }
 
@@ -153,7 +153,7 @@ export class PlanReads implements PlanReader {
     if (sequence !== this.#sequence && !this.#isScanning) throw new StateChanged()
   }
 
-  *#facts(question: PlanQuestion): Resumable<PlanFacts> {
+  *#facts(question: FactsQuestion): Resumable<PlanFacts> {
     const schema = this.#schema()
     const type = schema.types.get(question.type)
     const action = type?.actions.get(question.action)

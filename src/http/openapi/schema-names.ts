@@ -30,6 +30,7 @@ import * as member from '#model/wire/organization/member.ts'
 import * as node from '#model/wire/node.ts'
 import * as organization from '#model/wire/organization/organization.ts'
 import * as paging from '#model/wire/paging.ts'
+import * as plan from '#model/wire/decisions/plan.ts'
 import * as permissions from '#model/wire/decisions/permissions.ts'
 import * as problem from '#model/wire/problem.ts'
 import * as project from '#model/wire/organization/project.ts'
@@ -74,6 +75,7 @@ const FILES: readonly Readonly<Record<string, unknown>>[] = [
   organization,
   paging,
   permissions,
+  plan,
   problem,
   project,
   proxyConfig,

@@ -2,6 +2,7 @@
 import type { AccessService } from '#decisions/access-service.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
 import type { NodeSource } from '#decisions/questions/node-question.ts'
+import type { PlanService } from '#decisions/plan-service.ts'
 import type { PermissionService } from '#decisions/permission-service.ts'
 import type { SearchService } from '#decisions/search-service.ts'
 import type { TenantService } from '#decisions/tenant-service.ts'
@@ -15,6 +16,7 @@ import { allowedUrlRoute } from '#http/routes/decisions/allowed-url.ts'
 import { allowedRoutes } from '#http/routes/decisions/allowed.ts'
 import { kongRoute } from '#http/routes/decisions/kong.ts'
 import { nginxRoutes } from '#http/routes/decisions/nginx.ts'
+import { planRoute } from '#http/routes/decisions/plan.ts'
 import { permissionRoutes } from '#http/routes/decisions/permissions.ts'
 import { tenantListRoutes } from '#http/routes/decisions/tenant-lists.ts'
 import { apiKeyRoutes, apiKeyScopeRoute } from '#http/routes/management/api-key.ts'
@@ -53,6 +55,7 @@ import { nodeRoutes } from './nodes.ts'
 import { referenceRoutes } from './reference.ts'
 
 export interface RouteParts extends DecisionRouteParts {
+  readonly plans: PlanService
   readonly management: ManagementGateway
   /** Used by streams: they check the key of their client repeatedly, because it can be revoked. */
   readonly authenticate: Authenticate
@@ -131,6 +134,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   ]
   const defined: Route[] = [
     ...decisionRoutes({ options, ...parts }),
+    planRoute(parts.plans, parts.answers),
     localAssignmentsRoute(parts.management),
     rootRoute(),
     ...metadataRoutes(options.publicUrl),

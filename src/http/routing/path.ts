@@ -18,7 +18,7 @@ const REPLACEMENT_CHARACTER = '\uFFFD'
 export function familyOfPath(path: string): ErrorFamily {
   if (isUnder(path, '/v2') || isUnder(path, '/v1') || isUnder(path, '/facts')) return 'management'
   if (isUnder(path, '/access/v1') || isUnder(path, '/.well-known/authzen-configuration')) return 'access'
-  return 'native'
+  return path === '/allowed/plan' ? 'plan' : 'native'
 }
 
 function isUnder(path: string, prefix: string): boolean {

@@ -30,6 +30,8 @@ interface ProblemSpec {
    * that message is sent.
    */
   readonly publicMessage?: string
+  /** The only family of routes that have the error. If absent, all routes can have it. */
+  readonly only?: ErrorFamily
 }
 
 const LOAD_AGAIN = {
@@ -102,15 +104,27 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
   UNKNOWN_RELATION: {
     status: 422,
     errorCode: 'INVALID_INPUT',
-    title: 'The resource does not define the relation',
+    title: 'The resource does not define a relation of `columns.relations`',
+    only: 'plan',
   },
   FILTER_NOT_EXPRESSIBLE: {
     status: 422,
     errorCode: 'INVALID_INPUT',
     title: 'No filter expresses the rules exactly',
+    only: 'plan',
   },
-  FILTER_TOO_LARGE: { status: 422, errorCode: 'INVALID_INPUT', title: 'The filter would be too large' },
-  FILTER_TOO_COSTLY: { status: 422, errorCode: 'INVALID_INPUT', title: 'The plan would take too long' },
+  FILTER_TOO_LARGE: {
+    status: 422,
+    errorCode: 'INVALID_INPUT',
+    title: 'The filter would be too large',
+    only: 'plan',
+  },
+  FILTER_TOO_COSTLY: {
+    status: 422,
+    errorCode: 'INVALID_INPUT',
+    title: 'The plan would take too long',
+    only: 'plan',
+  },
   // The status is not 409, because 409 means "already exists" in this API. Clients must know that they can
   // retry.
   REVISION_CONFLICT: {
@@ -178,7 +192,9 @@ function statusOf({ status, managementStatus }: ProblemSpec, family: ErrorFamily
 
 /** Titles and error codes of all errors with this status in this family, for the OpenAPI document. */
 export function reasonsOf(status: number, family: ErrorFamily): Pick<ProblemSpec, 'title' | 'errorCode'>[] {
-  return Object.values(PROBLEMS).filter(spec => statusOf(spec, family) === status)
+  return Object.values(PROBLEMS).filter(
+    spec => statusOf(spec, family) === status && (spec.only ?? family) === family,
+  )
 }
 
 interface ProblemFields {

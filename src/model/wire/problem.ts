@@ -29,7 +29,7 @@ export const NativeError = Type.Object({
 export type NativeError = Static<typeof NativeError>
 
 /** Error codes of plans (filter.md, section 6). */
-export const PlanErrorCode = Type.Enum([
+const PlanErrorCode = Type.Enum([
   'UNAUTHORIZED',
   'FORBIDDEN_ACCESS',
   'INVALID_INPUT',

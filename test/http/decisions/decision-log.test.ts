@@ -87,6 +87,30 @@ test('the decision log has a record of each decision, including each check of a 
   expect(scrape.sum('verdict_checks_total')).toBe(5)
 })
 
+test('the decision log has a record of each plan without its filter, and the metrics count plans by kind', async () => {
+  const { path, verdict } = await startedWithLog('alice')
+  const plan = (user: string, columns: object) =>
+    verdict.post('/allowed/plan', { ...question(user, 'read', 'document'), columns })
+  await plan('alice', {})
+  await plan('eve', { attributes: { secret: { type: 'string' } } })
+  await plan('alice', { relations: ['parent'] })
+  const scrape = await Scrape.of(verdict.address)
+  await verdict.close()
+  const about = { action: 'read', resource_type: 'document', tenant: null, ids: 0 }
+  const own = { time: expect.any(String), request_id: expect.any(String), environment_id: expect.any(String) }
+  expect(recordsIn(readFileSync(path, 'utf8'))).toEqual([
+    { ...own, ...about, user: 'alice', plan: 'conditional' },
+    { ...own, ...about, user: 'eve', plan: 'always_denied' },
+    { ...own, ...about, user: 'alice', plan: 'refused' },
+  ])
+  const counted = ['always_allowed', 'always_denied', 'conditional', 'refused'].map(kind =>
+    scrape.sum('verdict_plans_total', { kind }),
+  )
+  expect(counted).toEqual([0, 1, 1, 1])
+  expect(scrape.sum('verdict_plan_duration_seconds_count')).toBe(3)
+  expect(scrape.sum('verdict_checks_total')).toBe(0)
+})
+
 test('the decision log never contains attributes or context', async () => {
   const { path, verdict } = await startedWithLog('alice')
   const secret = { note: 'secret' }

@@ -95,6 +95,7 @@ const CASES: readonly Case[] = [
     path: '/allowed/all-tenants',
     body: check(user, 'read', null),
   })),
+  ...['alice', 'bob', 'unknown'].map(user => ({ path: '/allowed/plan', body: check(user, 'read', null) })),
   { path: '/user-tenants', body: ALICE },
   { path: '/user-tenants', body: { user: { key: 'unknown' } } },
   { path: '/local/role_assignments' },

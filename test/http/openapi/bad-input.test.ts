@@ -102,7 +102,14 @@ async function send(
 function statusOf({ route }: Case, answer: Answer): number {
   if (route.family === 'management') refusal(answer)
   else if (route.family === 'access') expect(answer.body).toMatch(/./)
-  else expect(answer.body).toEqual({ code: answer.status, message: expect.stringMatching(/./) })
+  else {
+    const ofPlans = { error_code: expect.any(String), detail: expect.any(Array) }
+    expect(answer.body).toEqual({
+      code: answer.status,
+      message: expect.stringMatching(/./),
+      ...(route.family === 'plan' && ofPlans),
+    })
+  }
   const type = route.family === 'access' ? 'text/plain; charset=utf-8' : 'application/json'
   expect(answer.headers.get('content-type')).toBe(type)
   return answer.status

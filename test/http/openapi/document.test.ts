@@ -151,7 +151,7 @@ describe('the OpenAPI document', () => {
     const decisions = operations.filter(
       ({ path, method }) => method === 'POST' && !path.startsWith('/v2') && !ofGateways.includes(path),
     )
-    expect(decisions).toHaveLength(13)
+    expect(decisions).toHaveLength(14)
     for (const { operationId } of operations) {
       const isDecision = decisions.some(decision => decision.operationId === operationId)
       expect(headersOf(operationId, described)['X-Request-ID'], operationId).toBe(isDecision)

@@ -25,7 +25,7 @@ import {
 const NAMES: Readonly<Record<AccessLevel, string>> = {
   no_access: 'getApiKeyScope getSession endSession listSessions deleteSession getOwnMember',
   decide: `isAllowed isAllowedBulk isAllowedUrl isAllowedNginx isAllowedNginxByPost isAllowedKong accessEvaluation
-    accessEvaluations searchResources searchActions getUserPermissions getAllowedTenants getUserTenants
+    accessEvaluations searchResources searchActions planAccess getUserPermissions getAllowedTenants getUserTenants
     getUserPermissionsPackageOpa getUserPermissionsOpa isAllowedOpa isAllowedBulkOpa getAllowedTenantsOpa
     listOrganizations getOrganization getActiveOrganization`,
   read: `explainAllowed getAuthorizedUsers searchSubjects tryConditionSet triggerDataUpdate triggerPolicyUpdate

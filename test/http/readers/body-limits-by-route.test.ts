@@ -31,6 +31,7 @@ const plain: readonly [method: string, path: string, body: () => unknown][] = [
   ['POST', '/user-permissions', () => ({ user: { key: 'alice' } })],
   ['POST', '/user-tenants', () => ({ user: { key: 'alice' } })],
   ['POST', '/allowed/all-tenants', () => question('alice', 'read', 'document')],
+  ['POST', '/allowed/plan', () => question('alice', 'read', 'document')],
   ['POST', `${FACTS}/tenants`, () => ({ key: fresh(), name: 'T' })],
   ['POST', `${FACTS}/resource_instances`, () => ({ key: fresh(), resource: 'document', tenant: 'default' })],
   ['POST', `${RESOURCES}/document/actions`, () => ({ key: fresh(), name: 'A' })],

@@ -25,6 +25,12 @@ const DECISION_CALLS: readonly Call[] = [
     resource: { type: 'document', key: 'd1' },
   }),
   call('getAllowedTenants', 'POST', '/allowed/all-tenants', read),
+  call('planAccess', 'POST', '/allowed/plan', {
+    user: { key: 'alice' },
+    action: 'read',
+    resource: { type: 'document' },
+    columns: { attributes: { owner: { type: 'string' } } },
+  }),
   call('getUserTenants', 'POST', '/user-tenants', { user: { key: 'alice' } }),
   call('isAllowedNginx', 'GET', '/nginx_allowed', undefined, { headers: asked }),
   call('isAllowedNginxByPost', 'POST', '/nginx_allowed', undefined, { headers: asked }),
