@@ -2,11 +2,12 @@
  * Writes a condition as SQL, with all values as parameters (filter.md sections 8 and 9). The condition
  * contains no `NOT` around a test of a column that can be `NULL`, so that `NULL` never allows a row.
  */
+import { isCanonical } from './column-texts.ts'
 import type { SqlDialect, Expression } from './dialect.ts'
 import { FilterError } from './filter-error.ts'
 import { type Fragment, joined, raw, sql } from './fragment.ts'
 import type { Comparison, RowCondition } from './read-plan.ts'
-import type { Field, FilterTable } from './table.ts'
+import { type Field, type FilterTable, isReserved } from './table.ts'
 import type { ScalarValue } from './tree.ts'
 
 const ALWAYS = raw('1 = 1')
@@ -37,6 +38,9 @@ class ConditionWriter {
   readonly #alias: string | undefined
 
   constructor(table: FilterTable, dialect: SqlDialect, { alias }: ConditionOptions) {
+    if (alias !== undefined && isReserved(alias)) {
+      throw new FilterError('INVALID_TABLE', 'expected an alias that does not begin with verdict_')
+    }
     this.#table = table
     this.#dialect = dialect
     this.#alias = alias
@@ -69,13 +73,21 @@ class ConditionWriter {
       const message = `${field.name}: a relation in another table needs the option alias`
       throw new FilterError('NOT_EXPRESSIBLE', message, { field: field.name, operator })
     }
-    const subjects = this.#dialect.quote('subjects')
+    const subjects = this.#dialect.quote('verdict_subjects')
     const quote = (name: string): string => this.#dialect.quote(name)
     const expression = { field, sql: raw(`${subjects}.${quote(field.column)}`) }
     const tested = this.#compared(expression, operator, test.values)
-    const key = `${quote(this.#alias)}.${quote(this.#table.key.column)}`
-    const link = `${subjects}.${quote(join.foreignKey)} = ${key}`
-    return sql`EXISTS (SELECT 1 FROM ${raw(quote(join.table))} ${raw(subjects)} WHERE ${raw(link)} AND ${tested})`
+    const { key } = this.#table
+    const link = this.#equalKeys(`${subjects}.${quote(join.foreignKey)}`, this.#column(key))
+    return sql`EXISTS (SELECT 1 FROM ${raw(quote(join.table))} ${raw(subjects)} WHERE ${link} AND ${tested})`
+  }
+
+  /** The first comparison can use an index of the column, the second one is exact. */
+  #equalKeys(column: string, key: Expression): Fragment {
+    const other: Expression = { field: key.field, sql: raw(column) }
+    const exact = sql`${this.#dialect.comparable(other)} = ${this.#dialect.comparable(key)}`
+    const isText = key.field.as === 'text'
+    return isText ? sql`${other.sql} = ${key.sql} AND ${exact}` : exact
   }
 
   #test({ field, operator, values, other }: Comparison): Fragment {
@@ -143,11 +155,12 @@ class ConditionWriter {
         return operator === 'contains' ? dialect.contains(expression, text) : dialect.lacks(expression, text)
       }
       case 'match':
+      case 'nmatch': {
         requireText(field, operator)
-        return dialect.matches(expression, first as string)
-      case 'nmatch':
-        requireText(field, operator)
-        return dialect.matchesNot(expression, first as string)
+        const glob = first as string
+        if (!dialect.holds(glob)) throw notExpressible(field, operator, 'with U+0000')
+        return operator === 'match' ? dialect.matches(expression, glob) : dialect.matchesNot(expression, glob)
+      }
       case 'intersects':
       case 'disjoint':
       case 'subset':
@@ -272,22 +285,4 @@ function requireText(field: Field, operator: Comparison['operator']): void {
 export function notExpressible(field: Field, operator: string, of: string): FilterError {
   const message = `${field.name}: the operator ${operator} ${of} cannot be expressed exactly`
   return new FilterError('NOT_EXPRESSIBLE', message, { field: field.name, operator })
-}
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const WHOLE = /^(0|-?[1-9]\d*)$/
-const INT64_MAX = 2n ** 63n - 1n
-
-/** Whether a text is the text of a value of the column (filter.md P68). */
-export function isCanonical(text: string, as: Field['as']): boolean {
-  if (as === 'uuid') return UUID.test(text)
-  if (as !== 'integer' && as !== 'bigint') return true
-  if (!WHOLE.test(text) || text.length > 20) return false
-  const value = BigInt(text)
-  return value <= INT64_MAX && value >= -INT64_MAX - 1n
-}
-
-/** Whether a text is valid Unicode without U+0000, so that every database can hold it (filter.md P69). */
-export function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed()
 }

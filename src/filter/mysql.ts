@@ -1,8 +1,10 @@
 /** MySQL 8: lists through `JSON_TABLE`, texts in the collation that compares bytes, times as `DATETIME`. */
 import type { SqlDialect, Expression } from './dialect.ts'
-import { isStorable } from './condition-sql.ts'
-import { bound, type Fragment, raw, sql } from './fragment.ts'
+import { isStorable } from './column-texts.ts'
+import { notExpressible } from './condition-sql.ts'
+import { bound, type Fragment, joined, raw, sql } from './fragment.ts'
 import { expressionOf, readGlob } from './glob.ts'
+import { TIME_MAX } from './row-values.ts'
 import type { Field } from './table.ts'
 import type { ScalarValue } from './tree.ts'
 
@@ -58,9 +60,14 @@ function typeOf(field: Field): string {
   }
 }
 
+/** Numbers in JSON can be read with small errors, so those that are not integers are bound one by one. */
 function list(field: Field, values: readonly ScalarValue[]): Fragment {
+  if (field.type === 'number' && field.as !== 'integer') {
+    const each = values.map(value => constant(field, value))
+    return sql`(${joined(each, ', ')})`
+  }
   const listed = bound(JSON.stringify(values.map(value => plain(field, value))))
-  return sql`(SELECT listed.value FROM JSON_TABLE(CAST(${listed} AS JSON), '$[*]' COLUMNS (value ${raw(typeOf(field))} PATH '$')) listed)`
+  return sql`(SELECT verdict_value FROM JSON_TABLE(CAST(${listed} AS JSON), '$[*]' COLUMNS (verdict_value ${raw(typeOf(field))} PATH '$')) verdict_list)`
 }
 
 /** Times in half-open milliseconds, since a column can have microseconds. */
@@ -69,16 +76,26 @@ function inMilliseconds(
   values: readonly ScalarValue[],
   isIn: boolean,
 ): Fragment {
-  const instants = values.map(value => Date.parse(value as string))
-  const ranges = instants.map(at => [at, at + 1].map(ms => datetime(new Date(ms).toISOString())))
+  const ranges = values.map(value => {
+    const next = new Date(Date.parse(value as string) + 1).toISOString()
+    // The last millisecond of the year 9999 has no next one.
+    return [datetime(value as string), value === TIME_MAX ? null : datetime(next)]
+  })
   const listed = bound(JSON.stringify(ranges))
-  const columns = `COLUMNS (begins ${typeOf(field)} PATH '$[0]', ends ${typeOf(field)} PATH '$[1]')`
-  const found = sql`EXISTS (SELECT 1 FROM JSON_TABLE(CAST(${listed} AS JSON), '$[*]' ${raw(columns)}) listed WHERE ${column} >= listed.begins AND ${column} < listed.ends)`
+  const columns = `COLUMNS (verdict_begin ${typeOf(field)} PATH '$[0]', verdict_end ${typeOf(field)} PATH '$[1]')`
+  const found = sql`EXISTS (SELECT 1 FROM JSON_TABLE(CAST(${listed} AS JSON), '$[*]' ${raw(columns)}) verdict_list WHERE ${column} >= verdict_begin AND (verdict_end IS NULL OR ${column} < verdict_end))`
   return isIn ? found : sql`(${column} IS NOT NULL AND NOT ${found})`
 }
 
-function json(values: readonly ScalarValue[]): Fragment {
-  return sql`CAST(${bound(JSON.stringify(values))} AS JSON)`
+function json(field: Field, operator: string, values: readonly ScalarValue[]): Fragment {
+  if (field.type === 'string_array') return sql`CAST(${bound(JSON.stringify(values))} AS JSON)`
+  // Elements beyond 2^53 can be integers of 64 bits, which a check sends as doubles.
+  const isExact = (value: number) => Math.abs(value) <= Number.MAX_SAFE_INTEGER
+  if (!values.every(value => isExact(value as number))) {
+    throw notExpressible(field, operator, 'with a number beyond 2^53')
+  }
+  const each = values.map(value => sql`CAST(${bound(value)} AS DOUBLE)`)
+  return sql`JSON_ARRAY(${joined(each, ', ')})`
 }
 
 /** The regular expressions of MySQL are those of ICU. `(?s)`: a dot also matches line ends. */
@@ -130,10 +147,13 @@ export const MYSQL: SqlDialect = {
     sql`LOCATE(${constant(expression.field, text)}, ${comparable(expression)}) = 0`,
   matches: (expression, glob) => sql`REGEXP_LIKE(${comparable(expression)}, ${pattern(glob)}, 'c')`,
   matchesNot: (expression, glob) => sql`NOT REGEXP_LIKE(${comparable(expression)}, ${pattern(glob)}, 'c')`,
-  intersects: ({ sql: column }, values) => sql`JSON_OVERLAPS(${column}, ${json(values)})`,
-  disjoint: ({ sql: column }, values) => sql`NOT JSON_OVERLAPS(${column}, ${json(values)})`,
-  subset: ({ sql: column }, values) => sql`JSON_CONTAINS(${json(values)}, ${column})`,
-  notSubset: ({ sql: column }, values) => sql`NOT JSON_CONTAINS(${json(values)}, ${column})`,
+  intersects: ({ field, sql: column }, values) =>
+    sql`JSON_OVERLAPS(${column}, ${json(field, 'intersects', values)})`,
+  disjoint: ({ field, sql: column }, values) =>
+    sql`NOT JSON_OVERLAPS(${column}, ${json(field, 'disjoint', values)})`,
+  subset: ({ field, sql: column }, values) => sql`JSON_CONTAINS(${json(field, 'subset', values)}, ${column})`,
+  notSubset: ({ field, sql: column }, values) =>
+    sql`NOT JSON_CONTAINS(${json(field, 'nsubset', values)}, ${column})`,
   length: ({ sql: column }) => sql`JSON_LENGTH(${column})`,
   guard: () => null,
 }

@@ -2,7 +2,8 @@
 import { expressionOf, readGlob } from './glob.ts'
 import type { SqlDialect, Expression } from './dialect.ts'
 import { bound, type Fragment, raw, sql } from './fragment.ts'
-import { isStorable } from './condition-sql.ts'
+import { isStorable } from './column-texts.ts'
+import { TIME_MAX } from './row-values.ts'
 import type { Field } from './table.ts'
 import type { ScalarValue } from './tree.ts'
 
@@ -59,8 +60,6 @@ function bounds(field: Field, value: ScalarValue): readonly [Fragment, Fragment]
   return [constant(field, instant(at), true), constant(field, instant(at + 1), true)]
 }
 
-const LAST = '9999-12-31T23:59:59.999Z'
-
 function pattern(glob: string): Fragment {
   const escaped = (character: string): string => (/[\w\s]/.test(character) ? character : `\\${character}`)
   const literal = (character: string): string => (isAscii(character) ? escaped(character) : character)
@@ -75,7 +74,8 @@ function isAscii(character: string): boolean {
 
 /** The column as an array of the type of the elements. */
 function array({ field, sql: column }: Expression): Fragment {
-  return sql`${column}::${raw(typeOf(field))}[]`
+  const isExact = field.collation !== 'nondeterministic'
+  return sql`${column}::${raw(typeOf(field))}[]${raw(isExact ? '' : ' COLLATE "C"')}`
 }
 
 export const POSTGRESQL: SqlDialect = {
@@ -98,7 +98,7 @@ export const POSTGRESQL: SqlDialect = {
     const { field, sql: column } = expression
     if (field.type === 'time') {
       const [from, to] = bounds(field, value)
-      if (value === LAST) return sql`(${column} >= ${from} AND isfinite(${column}))`
+      if (value === TIME_MAX) return sql`(${column} >= ${from} AND isfinite(${column}))`
       return sql`(${column} >= ${from} AND ${column} < ${to})`
     }
     return sql`${comparable(expression)} = ${constant(field, value)}`
@@ -107,7 +107,7 @@ export const POSTGRESQL: SqlDialect = {
     const { field, sql: column } = expression
     if (field.type === 'time') {
       const [from, to] = bounds(field, value)
-      if (value === LAST) return sql`${column} < ${from}`
+      if (value === TIME_MAX) return sql`${column} < ${from}`
       return sql`(${column} < ${from} OR ${column} >= ${to})`
     }
     return sql`${comparable(expression)} <> ${constant(field, value)}`

@@ -74,9 +74,12 @@ function present({ operator, values }: Comparison): (value: NonNullable<RowValue
     case 'nin':
       return value => !among.has(value as ScalarValue)
     case 'contains':
-      return value => (value as string).includes(first as string)
-    case 'ncontains':
-      return value => !(value as string).includes(first as string)
+    case 'ncontains': {
+      // Half of a surrogate pair is not a part of a text.
+      const isPossible = (first as string).isWellFormed()
+      const isIn = (value: string): boolean => isPossible && value.includes(first as string)
+      return value => isIn(value as string) === (operator === 'contains')
+    }
     case 'match':
     case 'nmatch': {
       const expression = regExpOf(first as string)

@@ -2,11 +2,13 @@
  * A plan as an object for `where` of Prisma. Prisma has no exact form for many tests: the adapter then throws
  * (filter.md section 8).
  */
-import { isStorable, notExpressible } from './condition-sql.ts'
+import { isStorable } from './column-texts.ts'
+import { notExpressible } from './condition-sql.ts'
 import type { DialectName } from './dialect.ts'
 import { FilterError } from './filter-error.ts'
 import { simpleGlob } from './glob.ts'
 import { type Comparison, type RowCondition, readPlan } from './read-plan.ts'
+import { TIME_MAX } from './row-values.ts'
 import type { Field, FilterTable } from './table.ts'
 import type { ScalarValue, PlannedFilter } from './tree.ts'
 
@@ -34,7 +36,11 @@ export function toPrisma(plan: PlannedFilter, table: FilterTable, { dialect }: P
 }
 
 function countOf(condition: RowCondition): number {
-  if (condition.kind === 'test') return condition.values.length
+  if (condition.kind === 'test') {
+    const { field, operator, values } = condition
+    const isInMilliseconds = field.type === 'time' && operator !== 'lt' && operator !== 'gte'
+    return isInMilliseconds ? values.length * 2 : values.length
+  }
   if (condition.kind !== 'and' && condition.kind !== 'or') return 0
   return condition.conditions.reduce((sum, child) => sum + countOf(child), 0)
 }
@@ -90,7 +96,7 @@ class PrismaWriter {
         if (field.as === 'integer' && !values.every(Number.isSafeInteger)) {
           throw notExpressible(field, operator, 'with a fraction')
         }
-        return this.#ordered(field, operator, values)
+        return this.#guarded(field, operator, this.#ordered(field, operator, values))
       }
       case 'bool':
         return is(first)
@@ -196,19 +202,33 @@ class PrismaWriter {
     }
   }
 
+  /** PostgreSQL sorts `NaN` last, and has infinite numbers. Checks have neither. */
+  #guarded(field: Field, operator: Comparison['operator'], where: PrismaWhere): PrismaWhere {
+    if (this.#dialect !== 'postgresql' || field.as !== 'double') return where
+    if (operator === 'eq' || operator === 'in') return where
+    const finite = { gte: -Number.MAX_VALUE, lte: Number.MAX_VALUE }
+    return { AND: [where, { [field.property]: finite }] }
+  }
+
   /** Half-open milliseconds: a column can have a higher precision than a check. */
   #time(field: Field, operator: Comparison['operator'], values: readonly ScalarValue[]): PrismaWhere {
     const times = values.map(value => new Date(value as string))
     if (operator === 'lt' || operator === 'gte') return this.#ordered(field, operator, times)
-    const ranges = times.map(from => [from, new Date(from.getTime() + 1)] as const)
     const is = (filter: unknown): PrismaWhere => ({ [field.property]: filter })
+    const last = Date.parse(TIME_MAX)
+    // The last millisecond of the year 9999 has no next one.
+    const next = (from: Date): Date | null => (from.getTime() === last ? null : new Date(from.getTime() + 1))
     switch (operator) {
       case 'eq':
       case 'in':
-        return { OR: ranges.map(([from, to]) => is({ gte: from, lt: to })) }
+        return { OR: times.map(from => is(next(from) ? { gte: from, lt: next(from) } : { gte: from })) }
       case 'ne':
       case 'nin':
-        return { AND: ranges.map(([from, to]) => ({ OR: [is({ lt: from }), is({ gte: to })] })) }
+        return {
+          AND: times.map(from => ({
+            OR: [is({ lt: from }), ...(next(from) ? [is({ gte: next(from) })] : [])],
+          })),
+        }
       default:
         throw notExpressible(field, operator, 'of a time')
     }

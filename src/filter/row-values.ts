@@ -4,6 +4,7 @@
  * Drivers return times as `Date` or text, whole numbers of 64 bits as text or `bigint`, and truth values of
  * SQLite as 0 and 1.
  */
+import { isCanonical, isStorable } from './column-texts.ts'
 import { FilterError } from './filter-error.ts'
 import type { Field, PlanQuestion, FilterTable } from './table.ts'
 import type { ScalarValue } from './tree.ts'
@@ -14,7 +15,9 @@ export type RowValue = ScalarValue | readonly ScalarValue[] | null
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const DATE = /^\d{4}-\d\d-\d\d$/
-const DAY_CHARACTERS = 10
+/** The last time of a check. */
+export const TIME_MAX = '9999-12-31T23:59:59.999Z'
+const MIDNIGHT = '00:00:00.000Z'
 
 /** Whether a text is a time in the one form of section 1, in the years 1 to 9999. */
 export function isTime(text: string): boolean {
@@ -49,10 +52,16 @@ export function valueIn(row: TableRow, field: Field): RowValue {
 
 function converted(stored: unknown, field: Field): RowValue {
   switch (field.type) {
-    case 'string':
-      if (typeof stored === 'string' && (stored !== '' || !isIdentity(field))) return stored
-      if (typeof stored === 'bigint' || Number.isSafeInteger(stored)) return String(stored)
+    case 'string': {
+      if (field.as === 'text') {
+        if (isText(stored) && (stored !== '' || !isIdentity(field))) return stored
+        break
+      }
+      const isWhole = typeof stored === 'bigint' || Number.isSafeInteger(stored)
+      const text = isWhole && field.as !== 'uuid' ? String(stored) : stored
+      if (isText(text) && isCanonical(text, field.as)) return text
       break
+    }
     case 'number': {
       const value = typeof stored === 'string' || typeof stored === 'bigint' ? Number(stored) : stored
       if (typeof value === 'number' && Number.isFinite(value) && stored !== '') return value
@@ -68,8 +77,9 @@ function converted(stored: unknown, field: Field): RowValue {
       break
     }
     case 'date': {
-      const date = stored instanceof Date ? timeText(stored)?.slice(0, DAY_CHARACTERS) : stored
-      if (typeof date === 'string' && isDate(date)) return date
+      // A driver that returns dates as local times would shift them.
+      const [date, rest] = stored instanceof Date ? (timeText(stored) ?? '').split('T') : [stored]
+      if (typeof date === 'string' && isDate(date) && (rest === undefined || rest === MIDNIGHT)) return date
       break
     }
     case 'string_array':
@@ -77,11 +87,16 @@ function converted(stored: unknown, field: Field): RowValue {
       const list = typeof stored === 'string' ? parsed(stored) : stored
       const element = field.type === 'string_array' ? 'string' : 'number'
       const fits = (item: unknown): item is ScalarValue =>
-        typeof item === element && (element === 'string' || Number.isFinite(item))
+        element === 'string' ? isText(item) : Number.isFinite(item)
       if (Array.isArray(list) && list.every(fits)) return list
     }
   }
   throw invalid(field, `expected a value of the type ${field.type} in the property`, field.property)
+}
+
+/** Databases cannot compare texts with U+0000 or unpaired surrogates exactly (filter.md P69). */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && isStorable(value)
 }
 
 /** Keys and tenants of rows are never empty (filter.md P20). */

@@ -1,7 +1,8 @@
 /** SQLite: lists as JSON, times as text or milliseconds, globs only as prefix, suffix or substring. */
 import type { SqlDialect, Expression } from './dialect.ts'
-import { isStorable, notExpressible } from './condition-sql.ts'
-import { bound, type Fragment, sql } from './fragment.ts'
+import { isStorable } from './column-texts.ts'
+import { notExpressible } from './condition-sql.ts'
+import { bound, type Fragment, joined, sql } from './fragment.ts'
 import { simpleGlob } from './glob.ts'
 import type { Field } from './table.ts'
 import type { ScalarValue } from './tree.ts'
@@ -24,16 +25,47 @@ function constant(field: Field, value: ScalarValue): Fragment {
   return isKeyNumber(field) ? sql`CAST(${bound(value)} AS INTEGER)` : bound(plain(field, value))
 }
 
+/**
+ * SQLite reads numbers in JSON that are not small integers with small errors, so they are bound one by one.
+ */
 function list(field: Field, values: readonly ScalarValue[]): Fragment {
+  if (field.type.startsWith('number') && !values.every(Number.isSafeInteger)) {
+    const each = values.map(value => bound(value))
+    return sql`(${joined(each, ', ')})`
+  }
   const json = bound(JSON.stringify(values.map(value => plain(field, value))))
   const value = isKeyNumber(field) ? sql`CAST(value AS INTEGER)` : sql`value`
   return sql`(SELECT ${value} FROM json_each(${json}))`
 }
 
-/** Counts the elements of the column that are in the list, or that are not. */
-function elements({ sql: column }: Expression, values: readonly ScalarValue[], isIn: boolean): Fragment {
-  const among = isIn ? sql`IN` : sql`NOT IN`
-  return sql`EXISTS (SELECT 1 FROM json_each(${column}) element WHERE element.value ${among} (SELECT value FROM json_each(${bound(JSON.stringify(values))})))`
+/** SQLite reads numbers of the column in JSON exactly if they are 0 or within these bounds. */
+const [NUMBER_MIN, NUMBER_MAX] = [1e-60, 1e60]
+
+/** Columns of `json_each`. Its argument would be one of them, if a column of the name had no alias. */
+const JSON_EACH = /^(key|value|type|atom|id|parent|fullkey|path|json|root|rowid|oid|_rowid_)$/i
+
+type SetOperator = 'intersects' | 'disjoint' | 'subset' | 'nsubset'
+
+/** Whether the column has an element in the list, or one that is not. */
+function elements(
+  { field, sql: column }: Expression,
+  operator: SetOperator,
+  values: readonly ScalarValue[],
+): Fragment {
+  const [name] = column
+  if (JSON_EACH.test(field.column) && name === SQLITE.quote(field.column)) {
+    throw notExpressible(field, operator, 'of a column of this name without the option alias')
+  }
+  const isNumbers = field.type === 'number_array'
+  const isExact = (value: number) => value === 0 || (NUMBER_MIN < value && value < NUMBER_MAX)
+  if (isNumbers && !values.every(value => isExact(Math.abs(value as number)))) {
+    throw notExpressible(field, operator, 'with a number beyond 1e60 or below 1e-60')
+  }
+  const element = isNumbers ? sql`CAST(verdict_element.value AS REAL)` : sql`verdict_element.value`
+  const among = operator === 'intersects' || operator === 'disjoint' ? sql`IN` : sql`NOT IN`
+  const found = sql`EXISTS (SELECT 1 FROM json_each(${column}) verdict_element WHERE ${element} ${among} ${list(field, values)})`
+  const isPositive = operator === 'intersects' || operator === 'nsubset'
+  return isPositive ? found : sql`(${column} IS NOT NULL AND NOT ${found})`
 }
 
 function glob({ field, sql: column }: Expression, source: string, operator: 'match' | 'nmatch'): Fragment {
@@ -65,7 +97,8 @@ export const SQLITE: SqlDialect = {
     string_array: ['array'],
     number_array: ['array'],
   },
-  quote: identifier => `"${identifier.replaceAll('"', '""')}"`,
+  // SQLite can read an unknown identifier in double quotes as a text.
+  quote: identifier => `\`${identifier.replaceAll('`', '``')}\``,
   holds: isStorable,
   comparable,
   constant,
@@ -77,12 +110,10 @@ export const SQLITE: SqlDialect = {
   lacks: ({ sql: column }, text) => sql`instr(${column}, ${bound(text)}) = 0`,
   matches: (expression, source) => glob(expression, source, 'match'),
   matchesNot: (expression, source) => glob(expression, source, 'nmatch'),
-  intersects: (expression, values) => elements(expression, values, true),
-  disjoint: (expression, values) =>
-    sql`(${expression.sql} IS NOT NULL AND NOT ${elements(expression, values, true)})`,
-  subset: (expression, values) =>
-    sql`(${expression.sql} IS NOT NULL AND NOT ${elements(expression, values, false)})`,
-  notSubset: (expression, values) => elements(expression, values, false),
+  intersects: (expression, values) => elements(expression, 'intersects', values),
+  disjoint: (expression, values) => elements(expression, 'disjoint', values),
+  subset: (expression, values) => elements(expression, 'subset', values),
+  notSubset: (expression, values) => elements(expression, 'nsubset', values),
   length: ({ sql: column }) => sql`json_array_length(${column})`,
   guard: () => null,
 }

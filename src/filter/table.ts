@@ -167,7 +167,9 @@ function plainField(
   if (!NULL_MEANINGS.includes(nulls)) {
     throw invalid(`${name}: expected nulls to be sent, missing or never, got ${String(nulls)}`, name)
   }
-  if (!isName(column) || !isName(property)) throw invalid(`${name}: expected column to be a name`, name)
+  if (!isName(column) || !isName(property) || isReserved(column)) {
+    throw invalid(`${name}: expected column to be a name that does not begin with verdict_`, name)
+  }
   if (as === undefined || !KINDS[type].includes(as)) {
     const message = `${name}: expected as to be one of ${KINDS[type].join(', ')}, got ${String(as)}`
     throw invalid(message, name)
@@ -176,6 +178,11 @@ function plainField(
     throw invalid(`${name}: expected collation to be exact or nondeterministic`, name)
   }
   return { name, type, nulls, column, property, as, collation: collation ?? 'default', join: null }
+}
+
+/** Names that conditions use for subqueries. A column of this name could be read from a subquery. */
+export function isReserved(name: string): boolean {
+  return /^verdict_/i.test(name)
 }
 
 function isName(value: unknown): value is string {

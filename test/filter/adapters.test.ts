@@ -21,6 +21,7 @@ const documents = table({
     at: { column: 'at', type: 'time', as: 'timestamptz' },
     day: { column: 'day', type: 'date' },
     tags: { column: 'tags', type: 'string_array' },
+    sizes: { column: 'sizes', type: 'number_array' },
     number: { column: 'number', type: 'string', as: 'bigint' },
     single: { column: 'single', type: 'number', as: 'real' },
   },
@@ -108,6 +109,12 @@ test.each<[filter: FilterNode, refusing: string]>([
   ],
   [leaf('attributes.level', 'lt', 1.5), 'prisma:postgresql prisma:mysql prisma:sqlite'],
   [leaf('attributes.price', 'lt', 1.5), ''],
+  [leaf('attributes.sizes', 'intersects', [1e-70]), 'sqlite prisma:mysql prisma:sqlite'],
+  [leaf('attributes.sizes', 'disjoint', [1e17]), 'mysql prisma:postgresql prisma:mysql prisma:sqlite'],
+  [
+    leaf('attributes.owner', 'match', '[a\0]'),
+    'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
+  ],
   [
     leaf('attributes.single', 'eq', 1),
     'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
@@ -193,28 +200,41 @@ test('the statements of MySQL compare texts by bytes, and times in half-open mil
     text:
       '((`id` = ? AND `id` COLLATE utf8mb4_0900_bin = CAST(? AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) OR ' +
       "(`at` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM JSON_TABLE(CAST(? AS JSON), '$[*]' COLUMNS " +
-      "(begins DATETIME(3) PATH '$[0]', ends DATETIME(3) PATH '$[1]')) listed WHERE `at` >= listed.begins AND `at` < listed.ends)))",
+      "(verdict_begin DATETIME(3) PATH '$[0]', verdict_end DATETIME(3) PATH '$[1]')) verdict_list " +
+      'WHERE `at` >= verdict_begin AND (verdict_end IS NULL OR `at` < verdict_end))))',
     values: ['a', 'a', '[["2026-01-01 00:00:00.000","2026-01-01 00:00:00.001"]]'],
   })
 })
 
 test('identifiers are quoted, and a relation in another table needs an alias', () => {
-  const described = table({
-    type: 'd',
-    key: { column: 'a"b`c' },
-    relations: documents.fields.size > 0 ? {} : {},
-  })
+  const described = table({ type: 'd', key: { column: 'a"b`c' } })
   const plan = conditional(leaf('key', 'eq', 'x'))
   expect(toSql(plan, described, { dialect: 'postgresql', alias: 'o"x' }).text).toBe(
     '"o""x"."a""b`c" = $1::text',
   )
   expect(toSql(plan, described, { dialect: 'mysql' }).text).toContain('`a"b``c` = ?')
+  for (const dialect of DIALECTS) {
+    const reserved = () => toSql(plan, described, { dialect, alias: 'Verdict_subjects' })
+    expect(errorOf(reserved).code).toBe('INVALID_TABLE')
+  }
   const member = conditional(leaf('relations.member', 'in', ['x', 'y']))
   expect(errorOf(() => toSql(member, documents, { dialect: 'sqlite' })).code).toBe('NOT_EXPRESSIBLE')
   expect(toSql(member, documents, { dialect: 'sqlite', alias: 'd' }).text).toBe(
-    'EXISTS (SELECT 1 FROM "members" "subjects" WHERE "subjects"."document" = "d"."id" AND ' +
-      '"subjects"."team" COLLATE BINARY IN (SELECT value FROM json_each(?)))',
+    'EXISTS (SELECT 1 FROM `members` `verdict_subjects` WHERE `verdict_subjects`.`document` = `d`.`id` AND ' +
+      '`verdict_subjects`.`document` COLLATE BINARY = `d`.`id` COLLATE BINARY AND ' +
+      '`verdict_subjects`.`team` COLLATE BINARY IN (SELECT value FROM json_each(?)))',
   )
+})
+
+test('SQLite needs an alias for a list in a column whose name json_each has', () => {
+  const described = table({
+    type: 'd',
+    key: { column: 'id' },
+    attributes: { tags: { column: 'Value', type: 'string_array' } },
+  })
+  const plan = conditional(leaf('attributes.tags', 'disjoint', ['a']))
+  expect(errorOf(() => toSql(plan, described, { dialect: 'sqlite' })).code).toBe('NOT_EXPRESSIBLE')
+  expect(toSql(plan, described, { dialect: 'sqlite', alias: 'd' }).text).toContain('json_each(`d`.`Value`)')
 })
 
 test('more values than a database binds are refused, and a list is one value', () => {
@@ -249,6 +269,14 @@ test.each<[node: FilterNode, where: unknown]>([
     leaf('attributes.owner', 'nmatch', '**a'),
     { AND: [{ owner: { not: { endsWith: 'a' } } }, { owner: { not: null } }] },
   ],
+  [
+    leaf('attributes.price', 'gt', 1),
+    { AND: [{ price: { gt: 1 } }, { price: { gte: -Number.MAX_VALUE, lte: Number.MAX_VALUE } }] },
+  ],
+  [
+    leaf('attributes.at', 'ne', '9999-12-31T23:59:59.999Z'),
+    { AND: [{ OR: [{ at: { lt: new Date('9999-12-31T23:59:59.999Z') } }] }] },
+  ],
   [leaf('relations.member', 'in', ['x', 'y']), { teams: { some: { team: { in: ['x', 'y'] } } } }],
   [
     leaf('attributes.at', 'eq', '2026-01-01T00:00:00.000Z'),
@@ -270,7 +298,7 @@ test('Kysely embeds the condition with its parameters', () => {
   const query = db.selectFrom('documents').select('id').where('id', '<>', 'z')
   const expression = toKysely(conditional(owner), documents, { dialect: 'sqlite', alias: 'documents' })
   expect(query.where(expression).compile()).toMatchObject({
-    sql: 'select "id" from "documents" where "id" <> ? and "documents"."owner_id" COLLATE BINARY = ?',
+    sql: 'select "id" from "documents" where "id" <> ? and `documents`.`owner_id` COLLATE BINARY = ?',
     parameters: ['z', 'ann'],
   })
 })
@@ -286,6 +314,7 @@ const row = {
   at: new Date('2026-01-01T00:00:00.000Z'),
   day: '2026-01-01',
   tags: '["a"]',
+  sizes: [],
   number: 7n,
   single: 0.5,
   folder: null,
@@ -308,6 +337,7 @@ test('the request of a plan and the check of a row follow from one description',
         at: { type: 'time', nulls: 'sent' },
         day: { type: 'date', nulls: 'sent' },
         tags: { type: 'string_array', nulls: 'sent' },
+        sizes: { type: 'number_array', nulls: 'sent' },
         number: { type: 'string', nulls: 'sent' },
         single: { type: 'number', nulls: 'sent' },
       },
@@ -324,7 +354,7 @@ test('the request of a plan and the check of a row follow from one description',
       type: 'document',
       key: 'roadmap',
       tenant: 'acme',
-      attributes: { ...attributes, day: '2026-01-01', tags: ['a'], number: '7', single: 0.5 },
+      attributes: { ...attributes, day: '2026-01-01', tags: ['a'], sizes: [], number: '7', single: 0.5 },
     },
     context: { ip: '::1' },
   })
@@ -338,6 +368,11 @@ test.each<[change: Record<string, unknown>]>([
   [{ price: Number.NaN }],
   [{ open: 2 }],
   [{ at: 'yesterday' }],
+  [{ owner: 'a\0' }],
+  [{ owner: 7 }],
+  [{ number: '007' }],
+  [{ day: new Date('2026-01-01T22:00:00.000Z') }],
+  [{ tags: ['\ud800'] }],
   [{ tags: '[null]' }],
 ])('a row with %j is refused, because it violates a premise', change => {
   expect(errorOf(() => rowCheck(documents, question, { ...row, ...change })).code).toBe('INVALID_ROW')
@@ -358,6 +393,7 @@ test('a verification returns exactly the rows for which the filter and the check
 test.each<[description: unknown]>([
   [{ type: '', key: { column: 'id' } }],
   [{ type: 'd', key: { column: '' } }],
+  [{ type: 'd', key: { column: 'verdict_value' } }],
   [{ type: 'd', key: { column: 'id', as: 'double' } }],
   [{ type: 'd', key: { column: 'id' }, attributes: { a: { column: 'a', type: 'json' } } }],
   [{ type: 'd', key: { column: 'id' }, attributes: { a: { column: 'a', type: 'number' } } }],

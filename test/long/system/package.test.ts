@@ -104,7 +104,7 @@ test('the adapters of filters, installed with the package, have types and run wi
   const compile = [join(root, 'node_modules/typescript/bin/tsc'), ...options, '--types', '', 'filter.mts']
   await run(process.execPath, compile, { cwd: elsewhere, env })
   const { stdout } = await run(process.execPath, ['filter.mjs'], { cwd: elsewhere, env })
-  expect(JSON.parse(stdout)).toEqual(['"id" COLLATE BINARY = ?', true, 'read', true, false, 'function'])
+  expect(JSON.parse(stdout)).toEqual(['`id` COLLATE BINARY = ?', true, 'read', true, false, 'function'])
 })
 
 describe('the package, installed in an empty directory,', () => {
