@@ -12,7 +12,7 @@ import { auditCallerOf, type AuditCaller } from '#management/audit/audit.ts'
 import type { Answered } from '#management/drafts/commit-draft.ts'
 import { Admission } from '#scheduling/admission.ts'
 import { PageBytes, windowOf } from '#management/paging/paging.ts'
-import type { LiveBytes } from '#management/changes/live-bytes.ts'
+import type { LiveBytes, StreamHolder } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { ChangeCondition } from '#management/environment/environment-service.ts'
 import type { OperationAnswer, OperationInput, OperationName } from '#management/environment/operations.ts'
@@ -74,10 +74,10 @@ export interface ManagementReply {
   /** Set if the response is sent in pieces. */
   readonly pieces?: PieceSource
   /**
-   * Set if the response is a live stream. The stream calls `isAdmitted` to check whether the key of the
-   * client is still valid.
+   * Set if the response is a live stream. The stream calls `isAdmitted` to check whether the key or the
+   * session of the client is still valid.
    */
-  readonly stream?: (isAdmitted: () => boolean) => LiveBytes
+  readonly stream?: (isAdmitted: () => boolean, holder: StreamHolder) => LiveBytes
 }
 
 export interface EnvironmentRequest<Name extends OperationName = OperationName> {
@@ -188,7 +188,7 @@ interface OperationCall<Name extends OperationName> {
   readonly waiting: WaitingClient
   readonly condition?: ChangeCondition
   /** Limits of the caller's grant. */
-  readonly delegation: Delegation | null
+  readonly delegations: readonly Delegation[] | null
 }
 
 export interface Backups {
@@ -281,8 +281,8 @@ export class ManagementService {
       return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>, waiting)
     }
     const caller = auditCallerOf(request)
-    const delegation = principal.delegation ?? null
-    const asked = { ...request, caller, waiting, delegation }
+    const delegations = principal.delegations ?? null
+    const asked = { ...request, caller, waiting, delegations }
     const answered = await this.#unlessRemoved(this.#resolve(principal, path), asked)
     if (answered) return answered
     // If the environment was removed, this call throws the error for that. Otherwise, the environment was
@@ -374,8 +374,8 @@ export class ManagementService {
     let revision: Revision | null = null
     for (const environment of this.#visibleTo(principal)) {
       const query = { offset: toSkip, per_page: limit - data.length }
-      const delegation = principal.delegation ?? null
-      const asked = { operation, input: { query }, caller: null, waiting, delegation }
+      const delegations = principal.delegations ?? null
+      const asked = { operation, input: { query }, caller: null, waiting, delegations }
       const answered = await this.#unlessRemoved(environment, asked)
       if (!answered) continue
       for (const item of answered.answer.data) {
@@ -397,10 +397,10 @@ export class ManagementService {
    */
   async #unlessRemoved<Name extends OperationName>(
     environment: ManagedEnvironment,
-    { operation, input, caller, waiting, condition, delegation }: OperationCall<Name>,
+    { operation, input, caller, waiting, condition, delegations }: OperationCall<Name>,
   ): Promise<Answered<OperationAnswer<Name>> | null> {
     try {
-      return await openService(environment).execute(operation, input, caller, waiting, condition, delegation)
+      return await openService(environment).execute(operation, input, caller, waiting, condition, delegations)
     } catch (error) {
       // A removed environment can cause various errors.
       if (this.#isThere(environment)) throw error

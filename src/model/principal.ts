@@ -10,8 +10,11 @@ export type Principal = KeyScope & {
   readonly level: AccessLevel
   /** The session with which the request came; absent for API keys. */
   readonly session?: SessionCaller
-  /** Limits of a delegated grant on an environment; absent if the grant is not limited. */
-  readonly delegation?: Delegation
+  /**
+   * Limits of delegated grants on an environment; absent if the grant is not limited. A key has one such
+   * grant. A member can have several, which permit together what each of them permits.
+   */
+  readonly delegations?: readonly Delegation[]
 }
 
 /** The member of a session, as audit entries name it. */

@@ -129,7 +129,7 @@ function assignOwner(context: WriteContext) {
 
 async function outcome(environment: RunningEnvironment, step: Step, delegation: Delegation | null = null) {
   try {
-    await environment.execute(step.operation, step.input, delegation)
+    await environment.execute(step.operation, step.input, delegation && [delegation])
     return 'done'
   } catch (error) {
     if (!(error instanceof AuthzError) || error.code === 'INTERNAL') throw error
@@ -240,7 +240,7 @@ describe('a change of a delegate', () => {
     const environment = await withFacts()
     const tenants = [await tenantId(environment)]
     const assign = (user: string) =>
-      limitedTo({ tenants, roles: ALL_ROLES }, context =>
+      limitedTo([{ tenants, roles: ALL_ROLES }], context =>
         assignUserRole(context, {
           params: { user_id: user },
           body: { role: 'owner', resource_instance: 'folder:k1' },
@@ -259,7 +259,7 @@ describe('a change of a delegate', () => {
       tenant: 'default',
     }))
     await environment.execute('createRelationshipTuples', { body: { operations } })
-    const command = limitedTo({ tenants: [await tenantId(environment)], roles: ALL_ROLES }, context =>
+    const command = limitedTo([{ tenants: [await tenantId(environment)], roles: ALL_ROLES }], context =>
       assignUserRole(context, {
         params: { user_id: 'dee' },
         body: { role: 'viewer', resource_instance: 'folder:k0' },

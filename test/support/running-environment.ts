@@ -104,9 +104,9 @@ export class RunningEnvironment {
   async execute<Name extends OperationName>(
     name: Name,
     input: OperationInput<Name>,
-    delegation: Delegation | null = null,
+    delegations: readonly Delegation[] | null = null,
   ): Promise<OperationAnswer<Name>> {
-    return (await this.#service.execute(name, input, null, SOMEBODY, null, delegation)).answer
+    return (await this.#service.execute(name, input, null, SOMEBODY, null, delegations)).answer
   }
 
   /** Creates a resource with these actions, and with roles that have these permissions. */

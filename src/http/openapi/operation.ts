@@ -32,6 +32,7 @@ const SECURITY: Readonly<Record<RouteAccess, readonly Json[]>> = {
   'any-key': [ENVIRONMENT, PROJECT, ORGANIZATION],
   organization: [ORGANIZATION],
   project: [PROJECT, ORGANIZATION],
+  manager: [PROJECT, ORGANIZATION],
   environment: [ENVIRONMENT],
   session: [SESSION],
   cookie: [{ session: [] }],

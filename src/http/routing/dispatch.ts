@@ -180,9 +180,8 @@ export class Dispatcher {
   #checkKnown(match: RouteMatch, head: RequestHead, principal: Principal | null): void {
     const { route } = match
     if (principal !== null && this.#takeRate !== null && !this.#takeRate(quotaIdOf(principal))) {
-      throw new AuthzError('RATE_LIMITED', 'too many requests with this key; try again shortly', {
-        limit: 'rate',
-      })
+      const whose = principal.session === undefined ? 'with this key' : 'of this member'
+      throw new AuthzError('RATE_LIMITED', `too many requests ${whose}; try again shortly`, { limit: 'rate' })
     }
     if (principal !== null && route.paramNames.length > 0) {
       requireOwn(principal, scopeInPath(match))

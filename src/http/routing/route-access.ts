@@ -21,6 +21,7 @@ import { type AccessLevel, type Principal, reaches } from '#model/principal.ts'
  * - `any-key`: clients with any valid key.
  * - `organization`: clients with an organization key. Others get 403.
  * - `project`: clients with an organization key or a project key (native.md B.13). Others get 403.
+ * - `manager`: like `project`, but a session needs no particular grant (administration.md M5).
  * - `environment`: clients with an environment key. An organization key is rejected with 403 (native.md D-31,
  *   D-44).
  * - `session`: members in a session. Keys get 403.
@@ -35,6 +36,7 @@ export type RouteAccess =
   | 'any-key'
   | 'organization'
   | 'project'
+  | 'manager'
   | 'environment'
   | 'session'
   | 'cookie'
@@ -85,10 +87,10 @@ export function unauthenticated(): AuthzError {
 export function requireAdmission({ access, level, delegated }: RouteNeeds, principal: Principal): void {
   requireKind(access, principal)
   if (level === null) return
-  const { session, delegation } = principal
+  const { session, delegations } = principal
   const holder = session === undefined ? 'key' : 'session'
   if (!reaches(principal.level, level)) throw levelTooLow(level, principal.level, holder)
-  if (delegation !== undefined && delegated === null) throw closedToDelegates(holder)
+  if (delegations !== undefined && delegated === null) throw closedToDelegates(holder)
 }
 
 /** Whether the client of a response that has begun could still call the route. */
@@ -122,6 +124,12 @@ function requireKind(access: RouteAccess, { kind, session }: Principal): void {
   }
   if (access === 'project' && kind === 'environment') {
     throw new AuthzError('FORBIDDEN', 'this request needs an API key of the project or of the organization')
+  }
+  if (access === 'manager' && kind === 'environment' && session === undefined) {
+    throw new AuthzError(
+      'FORBIDDEN',
+      'this request needs an API key of a project or of the organization: services hold keys of environments, and must not let persons in',
+    )
   }
   if ((access === 'session' || access === 'cookie') && session === undefined) {
     throw new AuthzError('FORBIDDEN', 'this request needs a session: sign in to the console')

@@ -43,6 +43,9 @@ export interface Outlet {
   whenOver(listener: () => void): void
 }
 
+/** Credential that a stream needs until its end. */
+export type StreamHolder = 'key' | 'session'
+
 /** A streaming response without a defined end: bytes are sent as they arrive. */
 export class LiveBytes {
   /** Called once, after the response header has been written. */

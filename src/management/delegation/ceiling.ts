@@ -40,7 +40,7 @@ interface DerivationsTo {
 
 export class Ceiling {
   readonly #records: RecordReader
-  readonly #allowed: ReadonlySet<string>
+  readonly #allowedIn: ReadonlyMap<string, ReadonlySet<string>>
   readonly #stepsMax: number
   readonly #seen = new Set<string>()
   readonly #waiting: Held[] = []
@@ -48,13 +48,22 @@ export class Ceiling {
   readonly #derivationsTo = new Map<string, DerivationsTo>()
   /** By the id of the type of the source roles, and the key of the source role. */
   readonly #derivationsFrom = new Map<string, ReadonlyMap<string, readonly Derived[]>>()
+  /** Roles that are allowed in the tenant of the change that is being checked. */
+  #allowed: ReadonlySet<string> = new Set()
   #steps = 0
   #rows = 0
 
-  /** `roles`: roles that the change may give and take, as `role` or `resource#role`. */
-  constructor(records: RecordReader, roles: readonly string[], stepsMax = CEILING_STEPS_MAX) {
+  /**
+   * `allowedIn`: roles that changes in each tenant may give and take, as `role` or `resource#role`. Other
+   * tenants are not changed.
+   */
+  constructor(
+    records: RecordReader,
+    allowedIn: ReadonlyMap<string, ReadonlySet<string>>,
+    stepsMax = CEILING_STEPS_MAX,
+  ) {
     this.#records = records
-    this.#allowed = new Set(roles)
+    this.#allowedIn = allowedIn
     this.#stepsMax = stepsMax
   }
 
@@ -62,8 +71,9 @@ export class Ceiling {
    * Checks an assignment that is created, changed or removed, with everything that follows from it. Throws
    * `FORBIDDEN` with the first role that is not allowed, and `LIMIT_EXCEEDED`.
    */
-  *checkAssignment({ roleId, instanceId }: AssignmentRecord): Resumable<void> {
+  *checkAssignment({ roleId, instanceId, tenantId }: AssignmentRecord): Resumable<void> {
     if (this.#isPause()) yield
+    this.#beginIn(tenantId)
     const role = this.#records.byId('role', roleId)
     assert(role, 'the role of an assignment exists')
     if (instanceId === null) return this.#requireAllowed(role)
@@ -78,13 +88,21 @@ export class Ceiling {
   }
 
   /** Checks a tuple that is created, changed or removed, in the same way. */
-  *checkTuple({ relationId, objectId }: TupleRecord): Resumable<void> {
+  *checkTuple({ relationId, objectId, tenantId }: TupleRecord): Resumable<void> {
     if (this.#isPause()) yield
+    this.#beginIn(tenantId)
     const relation = this.#records.byId('relation', relationId)
     assert(relation, 'the relation of a tuple exists')
     const { over } = yield* this.#allTo(relation.typeId)
     for (const role of over.get(relation.key) ?? []) this.#meet({ instanceId: objectId, role })
     yield* this.#follow()
+  }
+
+  /** Begins the check of a change in this tenant. Everything that follows from it is in the same tenant. */
+  #beginIn(tenantId: string): void {
+    const allowed = this.#allowedIn.get(tenantId)
+    assert(allowed, 'a delegate changes facts of its tenants')
+    this.#allowed = allowed
   }
 
   /** Whether a tuple over the relation leads to the instance. */
@@ -125,7 +143,7 @@ export class Ceiling {
   #requireAllowed({ typeId, key }: RoleRecord): void {
     const name = typeId === null ? key : `${this.#records.byId('type', typeId)?.key ?? ''}#${key}`
     if (this.#allowed.has(name)) return
-    const message = `this change gives or takes the role ${JSON.stringify(name)}, which this key must not do`
+    const message = `this change gives or takes the role ${JSON.stringify(name)}, which is not among the roles of the grant`
     throw new AuthzError('FORBIDDEN', message)
   }
 
@@ -133,7 +151,7 @@ export class Ceiling {
   #step(): boolean {
     this.#steps += 1
     if (this.#steps > this.#stepsMax) {
-      const message = `too many roles follow from this change: at most ${this.#stepsMax} steps are followed for a key that is limited to tenants; make fewer changes in one request, or use a key without limits`
+      const message = `too many roles follow from this change: at most ${this.#stepsMax} steps are followed for a grant that is limited to tenants; make fewer changes in one request, or use a grant without limits`
       throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'list' })
     }
     return this.#isPause()

@@ -25,29 +25,34 @@ import { Ceiling } from './ceiling.ts'
  */
 const WRITTEN: ReadonlySet<RecordKind> = new Set(['assignment', 'tuple', 'relation', 'role'])
 
+/** The tenants that a delegate with these grants can see. */
+export function tenantsOf(delegations: readonly Delegation[]): string[] {
+  return delegations.flatMap(({ tenants }) => tenants)
+}
+
 /** Returns the command, limited to what the delegate can see and change. Null: the command itself. */
 export function limitedTo<Answer>(
-  delegation: Delegation | null,
+  delegations: readonly Delegation[] | null,
   command: (context: WriteContext) => Answer | Resumable<Answer>,
 ): (context: WriteContext) => Answer | Resumable<Answer> {
-  if (delegation === null) return command
+  if (delegations === null) return command
   return function* (context) {
-    context.records.limitTo(delegation.tenants)
+    context.records.limitTo(tenantsOf(delegations))
     const result = command(context)
     const answer = isResumable(result) ? yield* result : result
-    yield* checkWritten(context.records, delegation)
+    yield* checkWritten(context.records, delegations)
     return answer
   }
 }
 
 /** Throws `FORBIDDEN` if the draft changes something that the delegate must not change. */
-function* checkWritten(records: Draft, delegation: Delegation): Resumable<void> {
+function* checkWritten(records: Draft, delegations: readonly Delegation[]): Resumable<void> {
   const { sequence } = records
   for (const kind of records.writtenKinds()) {
     if (!WRITTEN.has(kind) && changes(records, kind)) throw forbidden(kind)
   }
   requireOnlyGroupParts(records)
-  const ceiling = new Ceiling(records, delegation.roles)
+  const ceiling = new Ceiling(records, rolesByTenant(delegations))
   const tenantIds = new Set<string>()
   for (const [before, after] of records.written('assignment')) {
     const assignment = (after ?? before)!
@@ -60,13 +65,20 @@ function* checkWritten(records: Draft, delegation: Delegation): Resumable<void> 
     yield* ceiling.checkTuple(tuple)
   }
   for (const id of tenantIds) {
-    assert(delegation.tenants.includes(id), 'a delegate changes facts of its tenants')
     const tenant = records.byId('tenant', id)
     assert(tenant, 'the tenant of a fact exists')
     // After a pause, the lists can belong to different states. No single state would then have been checked.
     if (records.sequence !== sequence) throw new ConflictError(rowKeyOf(tenant))
     records.touch(tenant)
   }
+}
+
+/** Roles that a delegate can give and take in each tenant: those of all grants with this tenant. */
+function rolesByTenant(delegations: readonly Delegation[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const ids = new Set(tenantsOf(delegations))
+  const rolesIn = (id: string): string[] =>
+    delegations.flatMap(({ tenants, roles }) => (tenants.includes(id) ? roles : []))
+  return new Map([...ids].map(id => [id, new Set(rolesIn(id))]))
 }
 
 /** Whether the draft changes a record of that kind, and does not only write it again. */
@@ -113,6 +125,6 @@ function isSameButDerivations(before: RoleRecord | null, after: RoleRecord): boo
 }
 
 function forbidden(kind: RecordKind): AuthzError {
-  const message = `this change would also change a ${kind}, which a key that is limited to tenants cannot do`
+  const message = `this change would also change a ${kind}, which a grant that is limited to tenants does not permit`
   return new AuthzError('FORBIDDEN', message)
 }

@@ -48,7 +48,7 @@ export function requireType(records: RecordReader, reference: string): TypeRecor
 export function findTenant(records: RecordReader, reference: string): TenantRecord | null {
   const tenant = records.get('tenant', rowKeys.tenant(reference)) ?? records.byReference('tenant', reference)
   if (tenant === null && records.isLimited) {
-    throw new AuthzError('FORBIDDEN', `this key is not valid for a tenant ${JSON.stringify(reference)}`)
+    throw new AuthzError('FORBIDDEN', `this grant is not valid for a tenant ${JSON.stringify(reference)}`)
   }
   return tenant
 }

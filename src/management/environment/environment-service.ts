@@ -58,7 +58,7 @@ import {
   type WriteOperation,
   writeOperations,
 } from './operations.ts'
-import { limitedTo } from '#management/delegation/delegated-command.ts'
+import { limitedTo, tenantsOf } from '#management/delegation/delegated-command.ts'
 import { conditional, type Precondition } from '#management/conditional/conditional-change.ts'
 import { ExpiryRemoval } from './expiry-removal.ts'
 import { Purging, RemovalsPendingError, type CapacityTicket } from './purging.ts'
@@ -152,7 +152,7 @@ export class EnvironmentService {
    * `COMMIT_ATTEMPTS_MAX` conflicts with other writers. Changes are recorded in the audit log with the
    * caller, unless `caller` is null. If the client disconnects before the commit begins, the operation ends
    * with `OVERLOADED`. If the condition is not met, throws `PRECONDITION_FAILED` and changes nothing.
-   * `delegation`: limits of the caller's grant; null if it has none.
+   * `delegations`: limits of the caller's grants; null if it has none.
    */
   async execute<Name extends OperationName>(
     name: Name,
@@ -160,14 +160,14 @@ export class EnvironmentService {
     caller: AuditCaller | null = null,
     waiting: WaitingClient = SOMEBODY,
     condition: ChangeCondition | null = null,
-    delegation: Delegation | null = null,
+    delegations: readonly Delegation[] | null = null,
   ): Promise<Answered<OperationAnswer<Name>>> {
     try {
       const call = caller && { input, operation: name, ...caller }
       const asker = { timeShare: this.#timeShare, waiting }
       const answered = condition
-        ? await this.#writeIf(condition, name, input, call, asker, delegation)
-        : await this.#run(name, input, call, asker, delegation)
+        ? await this.#writeIf(condition, name, input, call, asker, delegations)
+        : await this.#run(name, input, call, asker, delegations)
       return answered as Answered<OperationAnswer<Name>>
     } catch (error) {
       // An error such as "it exists already" also states something about the current state, and the caller
@@ -190,18 +190,18 @@ export class EnvironmentService {
     input: unknown,
     call: AuditedCall | null,
     asker: Asker,
-    delegation: Delegation | null,
+    delegations: readonly Delegation[] | null,
   ): Promise<Answered<unknown>> {
     const read = (readOperations as Record<string, ReadOperation>)[name]
     if (read) {
       const context = { ...this.#operationContext(), records: this.reader() }
-      if (delegation !== null) context.records.limitTo(delegation.tenants)
+      if (delegations !== null) context.records.limitTo(tenantsOf(delegations))
       const answer = await drive(() => read(context, input), asker, this.#longReads)
       // The sequence is read last: a long read may have seen commits that were made while it ran.
       return { answer, revision: await this.#inForce(this.#store.view.sequence()) }
     }
     const write = writeOperation(name)
-    const command = limitedTo(delegation, (context: WriteContext) => write(context, input))
+    const command = limitedTo(delegations, (context: WriteContext) => write(context, input))
     return this.#write(audited(command, call, 'environment'), asker)
   }
 
@@ -211,9 +211,9 @@ export class EnvironmentService {
     input: unknown,
     call: AuditedCall | null,
     asker: Asker,
-    delegation: Delegation | null,
+    delegations: readonly Delegation[] | null,
   ): Promise<Answered<unknown>> {
-    const command = limitedTo(delegation, commandIf(condition, writeOperation(name), input))
+    const command = limitedTo(delegations, commandIf(condition, writeOperation(name), input))
     const run = () => this.#write(audited(command, call, 'environment'), asker)
     const { view } = this.#store
     const seen = view.sequence()

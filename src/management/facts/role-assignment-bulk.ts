@@ -27,7 +27,7 @@ export function* assignRoles(
 ): Resumable<AssignmentsCreated> {
   const policy = input.query.missing_user_policy ?? 'fail'
   if (policy === 'create' && context.records.isLimited) {
-    const message = 'this key is limited to tenants and cannot create users: leave out missing_user_policy'
+    const message = 'this grant is limited to tenants and cannot create users: leave out missing_user_policy'
     throw new AuthzError('FORBIDDEN', message)
   }
   let created = 0

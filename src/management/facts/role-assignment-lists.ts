@@ -36,7 +36,7 @@ export function* listRoleAssignments(
   const hasTotal = query.include_total_count ?? false
   if (query.detailed && context.records.isLimited) {
     const message =
-      'this key is limited to tenants and cannot read the details of users: leave out `detailed`'
+      'this grant is limited to tenants and cannot read the details of users: leave out `detailed`'
     throw new AuthzError('FORBIDDEN', message)
   }
   const page = yield* pageOfAssignments<Listed>(context, query, hasTotal, record =>

@@ -18,7 +18,7 @@ export function requireMembers({ members }: OrganizationContext): MemberSettings
 
 /** Whether the caller can change grants on an object: it holds `admin` there or above it. */
 export function holdsAdminOn(principal: Principal, { projectId, environmentId }: GrantPlace): boolean {
-  if (principal.level !== 'admin' || principal.delegation !== undefined) return false
+  if (principal.level !== 'admin' || principal.delegations !== undefined) return false
   if (principal.kind === 'organization') return true
   if (projectId === null) return false
   if (environmentId === null) return coversProject(principal, projectId)
@@ -40,7 +40,10 @@ export function notHeld(): AuthzError {
   return new AuthzError('FORBIDDEN', message)
 }
 
-/** Throws `FORBIDDEN` for the key of an environment: services hold such keys, and must not let persons in. */
+/**
+ * Throws `FORBIDDEN` for the key of an environment: services hold such keys, and must not let persons in. The
+ * routes also reject such keys, before the body is read.
+ */
 export function requireManager({ kind, session }: Principal): void {
   if (kind !== 'environment' || session !== undefined) return
   throw new AuthzError('FORBIDDEN', 'the API key of an environment cannot change members or member groups')

@@ -267,7 +267,7 @@ export class OrganizationState {
         if (!environment || environment.isHidden) return null
         const { scope, projectKey, environmentKey } = environment
         const principal = { kind: 'environment', keyId, level, ...scope, projectKey, environmentKey } as const
-        return delegation === null ? principal : { ...principal, delegation }
+        return delegation === null ? principal : { ...principal, delegations: [delegation] }
       }
       if (projectId === null) return { kind: 'organization', keyId, level, organizationId }
       const project = records.byId('project', projectId)

@@ -38,7 +38,7 @@ export function tenantFilter(
 ): Filter<{ readonly tenantId: string }> | null {
   if (references === undefined) {
     if (!records.isLimited) return null
-    throw new AuthzError('FORBIDDEN', 'this key is limited to tenants: name one of them in `tenant`')
+    throw new AuthzError('FORBIDDEN', 'this grant is limited to tenants: name one of them in `tenant`')
   }
   const found = [references].flat().map(reference => findTenant(records, reference))
   return idFilter(idsOf(found), listOf, record => record.tenantId)

@@ -3,8 +3,8 @@
  * C11). All functions are pure.
  *
  * A grant on the organization, a project or an environment applies to everything inside. At one place, the
- * highest level counts, and of grants with the same level the one with the widest reach. A delegated grant
- * counts only where no other grant is sufficient.
+ * highest level counts, and of grants with the same level the one with the widest reach. Delegated grants
+ * count only where no other grant is sufficient, and then together.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { NamedPlace, OrganizationPlaces, Place } from './organization-places.ts'
@@ -111,10 +111,15 @@ export function levelTooLow(
   return new AuthzError('FORBIDDEN', message, { levels: { required, held } })
 }
 
+/** A grant that counts for a request. If it stands for delegated grants, it has the limits of each. */
+interface Counted extends Omit<AccessGrant, 'delegation'> {
+  readonly delegations?: readonly Delegation[]
+}
+
 /** Widths of grants, from the widest. */
 const REACHES = { organization: 0, project: 1, any: 2 } as const
 
-function reachOf({ projectId, environmentId }: AccessGrant): number {
+function reachOf({ projectId, environmentId }: Pick<AccessGrant, 'projectId' | 'environmentId'>): number {
   if (projectId === null) return REACHES.organization
   return environmentId === null ? REACHES.project : REACHES.any
 }
@@ -127,17 +132,22 @@ function applicable(grants: readonly AccessGrant[], { project, environment }: Pl
   })
 }
 
-/** The grant that counts for a request that needs this level. Null if there are no grants. */
-function bestOf(grants: readonly AccessGrant[], needed: AccessLevel): AccessGrant | null {
+/** The grants that count for a request that needs this level. Null if there are no grants. */
+function bestOf(grants: readonly AccessGrant[], needed: AccessLevel): Counted | null {
   const whole = highestOf(grants.filter(({ delegation }) => delegation === null))
   if (whole && reaches(whole.accessLevel, needed)) return whole
   const delegated = grants.filter(({ delegation }) => delegation !== null)
-  return (
-    joined(delegated.filter(({ accessLevel }) => reaches(accessLevel, needed))) ??
-    whole ??
-    delegated[0] ??
-    null
+  const sufficient = together(delegated.filter(({ accessLevel }) => reaches(accessLevel, needed)))
+  return sufficient ?? whole ?? together(delegated)
+}
+
+/** Delegated grants on the same environment, as one with the level that all of them have. */
+function together(grants: readonly AccessGrant[]): Counted | null {
+  const lowest = grants.reduce<AccessGrant | null>(
+    (low, grant) => (low === null || reaches(low.accessLevel, grant.accessLevel) ? grant : low),
+    null,
   )
+  return lowest && { ...lowest, delegations: grants.map(({ delegation }) => delegation!) }
 }
 
 function highestOf(grants: readonly AccessGrant[]): AccessGrant | null {
@@ -153,36 +163,14 @@ function highest(grants: readonly AccessGrant[]): AccessLevel {
   return highestOf(grants)!.accessLevel
 }
 
-/**
- * One grant for several delegated grants on the same environment. Grants with the same roles, or with the
- * same tenants, are joined. If both differ, the first grant counts, because the union would permit more than
- * each of them.
- */
-function joined(grants: readonly AccessGrant[]): AccessGrant | null {
-  return grants.reduce<AccessGrant | null>((sum, grant) => {
-    if (sum === null) return grant
-    const delegation = union(sum.delegation!, grant.delegation!)
-    return delegation && sum.accessLevel === grant.accessLevel ? { ...sum, delegation } : sum
-  }, null)
-}
-
-function union(one: Delegation, other: Delegation): Delegation | null {
-  const tenants = [...new Set([...one.tenants, ...other.tenants])]
-  const roles = [...new Set([...one.roles, ...other.roles])]
-  const isSame = (list: readonly string[], ...parts: readonly (readonly string[])[]): boolean =>
-    parts.every(part => part.length === list.length)
-  const hasOneMeaning = isSame(tenants, one.tenants, other.tenants) || isSame(roles, one.roles, other.roles)
-  return hasOneMeaning ? { tenants, roles } : null
-}
-
-function common({ caller }: GrantHolder, { organizationId }: OrganizationPlaces, grant: AccessGrant) {
-  const { accessLevel, delegation } = grant
+function common({ caller }: GrantHolder, { organizationId }: OrganizationPlaces, grant: Counted) {
+  const { accessLevel, delegations } = grant
   return {
     organizationId,
     keyId: null,
     level: accessLevel,
     session: caller,
-    ...(delegation && { delegation }),
+    ...(delegations && { delegations }),
   }
 }
 

@@ -74,7 +74,7 @@ export class ApiKeyAuthentication {
     for (const { principal } of this.#known.values()) {
       if (principal.kind !== 'environment') continue
       if (principal.projectKey === project && principal.environmentKey === environment) {
-        const { delegation: _limits, ...place } = principal
+        const { delegations: _limits, ...place } = principal
         return { ...place, keyId: null, level: 'decide' }
       }
     }

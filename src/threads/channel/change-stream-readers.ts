@@ -9,7 +9,7 @@
  */
 import { endText } from '#management/changes/event-text.ts'
 import { type Held, HeldBytes } from '#management/changes/held-bytes.ts'
-import { LiveBytes, type Outlet, wholeBytes } from '#management/changes/live-bytes.ts'
+import { LiveBytes, type Outlet, type StreamHolder, wholeBytes } from '#management/changes/live-bytes.ts'
 import type { StreamEnd } from '#entities/change-event.ts'
 import type { ThreadCounters } from '#telemetry/thread-counters.ts'
 import type { FromHttpThread, StreamPiece, ToHttpThread } from './messages.ts'
@@ -21,6 +21,7 @@ interface Stream {
   readonly call: number
   readonly outlet: Outlet
   readonly isAdmitted: () => boolean
+  readonly holder: StreamHolder
   /** Channel that the stream has joined; null during the catch-up. */
   channel: number | null
   endReason: EndReason
@@ -34,10 +35,16 @@ const WAITING_FOR_TURN = 4
 /** Interval of the checks for keys that have expired. */
 const KEYS_LOOK_MS = 2_000
 
+/** Reasons for the end of a stream whose key or session no longer counts. */
+const ENDED: Readonly<Record<StreamHolder, string>> = {
+  key: 'the API key of this stream is no longer valid',
+  session: 'the session of this stream has ended, or its grants are no longer sufficient',
+}
+
 const ENDS: { readonly [Reason in Exclude<EndReason, 'left'>]: readonly [event: StreamEnd, reason: string] } =
   {
     slow: ['slow', 'this client reads too slowly: reconnect with the last id and read faster'],
-    key: ['closing', 'the API key of this stream is no longer valid'],
+    key: ['closing', ENDED.key],
     closing: ['closing', 'this node stops or cannot continue: reconnect with the last id'],
   }
 
@@ -80,11 +87,11 @@ export class ChangeStreamReaders {
 
   /**
    * Body of the response to a call that was granted a stream. `isAdmitted` returns whether its key is still
-   * valid.
+   * valid, or its session.
    */
-  answerTo(call: number, isAdmitted: () => boolean): LiveBytes {
+  answerTo(call: number, isAdmitted: () => boolean, holder: StreamHolder = 'key'): LiveBytes {
     return new LiveBytes(
-      outlet => this.#begin({ call, outlet, isAdmitted, channel: null, endReason: 'left' }),
+      outlet => this.#begin({ call, outlet, isAdmitted, holder, channel: null, endReason: 'left' }),
       () => this.#send({ kind: 'leave-stream', call }),
     )
   }
@@ -151,9 +158,11 @@ export class ChangeStreamReaders {
     return keptBytes > 0 && keptBytes + bytes > bytesMax
   }
 
-  /** Ends the streams whose keys are no longer valid. */
+  /** Ends the streams whose keys or sessions are no longer valid. */
   lookAtKeys(): void {
-    for (const stream of this.#streams.values()) if (!stream.isAdmitted()) this.#end(stream, 'key')
+    for (const stream of this.#streams.values()) {
+      if (!stream.isAdmitted()) this.#end(stream, 'key', bytesOfEnd('key', stream.holder))
+    }
   }
 
   /**
@@ -224,6 +233,7 @@ export class ChangeStreamReaders {
 const NOTHING = new Uint8Array(0)
 const encoder = new TextEncoder()
 
-function bytesOfEnd(reason: Exclude<EndReason, 'left'>): Uint8Array {
-  return encoder.encode(endText(...ENDS[reason]))
+function bytesOfEnd(reason: Exclude<EndReason, 'left'>, holder: StreamHolder = 'key'): Uint8Array {
+  const [event, text] = ENDS[reason]
+  return encoder.encode(endText(event, reason === 'key' ? ENDED[holder] : text))
 }

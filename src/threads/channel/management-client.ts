@@ -7,7 +7,7 @@
 import type { RequestClient } from '#model/caller.ts'
 import type { NodeQuestion } from '#decisions/questions/node-question.ts'
 import { abandoned } from '#scheduling/admission.ts'
-import type { LiveBytes } from '#management/changes/live-bytes.ts'
+import type { LiveBytes, StreamHolder } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { AskedBy, ManagementReply, ManagementRequest } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
@@ -153,7 +153,8 @@ export class ManagementClient {
     this.#bodies.delete(call)
     if ('error' in answer) waiting.reject(errorFromData(answer.error))
     else if ('isStream' in answer) {
-      const stream = (isAdmitted: () => boolean): LiveBytes => this.#streams.answerTo(call, isAdmitted)
+      const stream = (isAdmitted: () => boolean, holder: StreamHolder): LiveBytes =>
+        this.#streams.answerTo(call, isAdmitted, holder)
       waiting.resolve({ ...NO_BODY, revision: answer.revision, stream })
     } else if ('inPieces' in answer) {
       waiting.resolve({ ...NO_BODY, revision: answer.revision, pieces: this.#piecesOf(call) })

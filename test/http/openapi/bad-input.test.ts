@@ -66,7 +66,7 @@ function isFirstOf({ route }: Case, cases: readonly Case[]): boolean {
 }
 
 function isAboutOrganization({ access }: Route): boolean {
-  return access === 'organization' || access === 'project'
+  return access === 'organization' || access === 'project' || access === 'manager'
 }
 
 function filledIn(template: string, project: string, environment: string): string {

@@ -37,6 +37,16 @@ const list = async (query: string, key = ADMIN_KEY) =>
 const levelsOf = ({ body }: Answer<Member>) =>
   body.grants.map(grant => [grant.object_type, grant.project_key, grant.environment_key, grant.access_level])
 
+test('a change with the key of an environment is rejected before errors in its body', async () => {
+  for (const body of [{}, { email: 'x@example.com', ...one(ENVIRONMENT) }]) {
+    const answer = await verdict.send('POST', MEMBERS, { body, key: API_KEY })
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('API key of a project') },
+    })
+  }
+})
+
 describe('a member', () => {
   test('is invited with a link that is shown once, and is found by id and by address', async () => {
     const { status, body: made } = await post({ email: 'Ann@example.com', ...one(ENVIRONMENT, 'write') })

@@ -134,7 +134,7 @@ describe('a change of the grants', () => {
       else if (how === 'a lower level')
         await regrant(verdict, ida.memberId, [{ on: 'default', level: 'no_access' }])
       else await regrant(verdict, ida.memberId, [{ on: 'other', level: 'admin' }])
-      expect(await text).toMatch(/event: closing\n/)
+      expect(await text).toMatch(/event: closing\nretry: \d+\ndata: .*the session of this stream has ended/)
     },
   )
 
@@ -160,6 +160,50 @@ describe('a change of the grants', () => {
     await verdict.admin('POST', '/v2/projects/other/envs', { key: 'gone', name: 'Again' })
     expect((await ask()).status).toBe(403)
   })
+})
+
+test('several delegated grants permit in each tenant the roles of the grants with this tenant', async () => {
+  const ids = []
+  for (const key of ['t', 'u']) {
+    await verdict.tenant(key)
+    ids.push((await verdict.get<{ id: string }>(`${FACTS}/tenants/${key}`)).body.id)
+  }
+  for (const role of ['clerk', 'boss']) await verdict.tenantRole(role, [])
+  const [t, u] = ids as [string, string]
+  const dee = await signedIn(verdict, 'dee')
+  const given = (level: 'read' | 'write_facts', tenants: string[], roles: string[]) => ({
+    on: 'default/default',
+    level,
+    delegation: { tenants, roles },
+  })
+  await regrant(verdict, dee.memberId, [
+    given('write_facts', [t], ['clerk']),
+    given('write_facts', [u], ['boss']),
+    given('read', [(await verdict.get<{ id: string }>(`${FACTS}/tenants/default`)).body.id], []),
+  ])
+  const assigned = async (role: string, tenant: string) => {
+    const body = { user: 'alice', role, tenant }
+    return (await sendIn(verdict, dee, 'POST', `${FACTS}/role_assignments`, { body })).status
+  }
+  const listed = async (query: string) =>
+    (await sendIn(verdict, dee, 'GET', `${FACTS}/role_assignments${query}`)).status
+  const bulk = async (...pairs: readonly (readonly [role: string, tenant: string])[]) => {
+    const body = pairs.map(([role, tenant]) => ({ user: 'bea', role, tenant }))
+    return (await sendIn(verdict, dee, 'POST', `${FACTS}/role_assignments/bulk`, { body })).status
+  }
+  await verdict.user('bea')
+  expect(await bulk(['clerk', 't'], ['clerk', 'u'])).toBe(403)
+  expect(await bulk(['clerk', 't'], ['boss', 'u'])).toBe(200)
+  expect([await assigned('clerk', 't'), await assigned('boss', 'u')]).toEqual([200, 200])
+  for (const [role, tenant] of [
+    ['boss', 't'],
+    ['clerk', 'u'],
+    ['clerk', 'default'],
+  ] as const)
+    expect([role, tenant, await assigned(role, tenant)]).toEqual([role, tenant, 403])
+  expect(await Promise.all(['?tenant=t', '?tenant=u', '?tenant=default', ''].map(listed))).toEqual([
+    200, 200, 200, 403,
+  ])
 })
 
 describe('sessions', () => {

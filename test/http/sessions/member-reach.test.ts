@@ -134,12 +134,12 @@ const delegated = (level: AccessGrant['accessLevel'], tenants: string[], roles: 
   delegation: { tenants, roles },
 })
 
-test.each<[name: string, grants: AccessGrant[], needed: AccessLevel, expected: object | null]>([
+test.each<[name: string, grants: AccessGrant[], needed: AccessLevel, expected: object]>([
   [
     'alone',
     [delegated('write_facts', ['t'], ['r'])],
     'read',
-    { delegation: { tenants: ['t'], roles: ['r'] } },
+    { delegations: [{ tenants: ['t'], roles: ['r'] }] },
   ],
   [
     'next to a sufficient grant',
@@ -151,19 +151,36 @@ test.each<[name: string, grants: AccessGrant[], needed: AccessLevel, expected: o
     'next to a lower grant',
     [delegated('write_facts', ['t'], ['r']), { ...delegated('read', [], []), delegation: null }],
     'write_facts',
-    { level: 'write_facts', delegation: { tenants: ['t'], roles: ['r'] } },
+    { level: 'write_facts', delegations: [{ tenants: ['t'], roles: ['r'] }] },
   ],
   [
-    'with another that has the same roles',
-    [delegated('write_facts', ['t'], ['r']), delegated('write_facts', ['u'], ['r'])],
-    'write_facts',
-    { delegation: { tenants: ['t', 'u'], roles: ['r'] } },
-  ],
-  [
-    'with another that differs in both',
+    'with another',
     [delegated('write_facts', ['t'], ['r']), delegated('write_facts', ['u'], ['s'])],
     'write_facts',
-    { delegation: { tenants: ['t'], roles: ['r'] } },
+    {
+      delegations: [
+        { tenants: ['t'], roles: ['r'] },
+        { tenants: ['u'], roles: ['s'] },
+      ],
+    },
+  ],
+  [
+    'with another of a lower level that is sufficient',
+    [delegated('write_facts', ['t'], ['r']), delegated('read', ['u'], [])],
+    'read',
+    {
+      level: 'read',
+      delegations: [
+        { tenants: ['t'], roles: ['r'] },
+        { tenants: ['u'], roles: [] },
+      ],
+    },
+  ],
+  [
+    'with another of a lower level that is not sufficient',
+    [delegated('read', ['u'], []), delegated('write_facts', ['t'], ['r'])],
+    'write_facts',
+    { level: 'write_facts', delegations: [{ tenants: ['t'], roles: ['r'] }] },
   ],
   ['below the level', [delegated('read', ['t'], [])], 'write_facts', { level: 'read' }],
 ])('a limited grant %s counts as far as no other is sufficient', (_, grants, level, expected) => {
@@ -173,9 +190,9 @@ test.each<[name: string, grants: AccessGrant[], needed: AccessLevel, expected: o
     { project: 'p', environment: 'a' },
     { level, reach: 'any' },
   )
-  expect(found).toMatchObject(expected ?? {})
+  expect(found).toMatchObject(expected)
   const everywhere = attempt(() =>
     principalAnywhere({ caller, grants }, places, { level: 'read', reach: 'any' }),
   )
-  expect(everywhere?.delegation).toBe(undefined)
+  expect(everywhere?.delegations).toBe(undefined)
 })

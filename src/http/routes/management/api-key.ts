@@ -49,7 +49,8 @@ export function apiKeyScopeRoute(revision: () => string | null): Route {
           environment_id: kind === 'environment' ? principal.environmentId : null,
           // A session without a grant on the organization has no level there (administration.md C11).
           access_level: kind === 'places' ? 'no_access' : principal.level,
-          ...principal.delegation,
+          // Only keys have limits here, and a key has one grant.
+          ...principal.delegations?.[0],
         },
         // During startup, a thread can have the keys before it knows their revision. The response then has no
         // `X-Revision` header, so that clients can already make this call.

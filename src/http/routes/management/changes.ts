@@ -63,7 +63,7 @@ export function changesRoute(
           : () => sessions!.isStillAdmitted(session.sessionId, NEEDS, path)
       return {
         status: 200,
-        body: stream(isAdmitted),
+        body: stream(isAdmitted, session === undefined ? 'key' : 'session'),
         headers: {
           'content-type': EVENTS_TYPE,
           'cache-control': 'no-store, no-transform',
