@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import {
   CLOSURE_WORDS_AHEAD,
@@ -115,29 +115,43 @@ test('a moved index keeps its texts, and later attributes do not change adjacent
 })
 
 test('no page is first touched in a critical section, neither in the first commit after a load nor later', () => {
-  const writer = loaded(USERS)
+  const count = 5 * PART
+  const pages = (count * 2 * 64) / 4_096
+  // The least number of page faults in the first commit after a load and in the next commit. Faults of the
+  // garbage collector and of other threads are counted as well, but not in every attempt.
+  const least = [Infinity, Infinity]
+  for (let attempt = 0; attempt < 5 && Math.max(...least) >= pages / 2; attempt += 1) {
+    const writer = loaded(USERS)
+    for (const [index, fewest] of least.entries()) {
+      const from = USERS + index * count
+      const faults = faultsInSections(writer, () => writer.apply([...users(from, from + count)]))
+      least[index] = Math.min(fewest, faults)
+    }
+  }
+  expect(Math.max(...least)).toBeLessThan(pages / 2)
+})
+
+/** Page faults of the process while `apply` is in a critical section of the writer. */
+function faultsInSections(writer: SharedIndexWriter, apply: () => void): number {
   const header = new Int32Array(writer.handle.header)
-  const faults = { before: 0, inSection: 0 }
+  let [before, inSection] = [0, 0]
   const { add } = Atomics
   const watchedAdd = (array: Int32Array, index: number, value: number): number => {
     const isBegin = array.buffer === header.buffer && index === L.H_SEQUENCE && (header[index]! & 1) === 0
     const isEnd = array.buffer === header.buffer && index === L.H_SEQUENCE && !isBegin
     const { minorPageFault } = process.resourceUsage()
-    if (isBegin) faults.before = minorPageFault
-    if (isEnd) faults.inSection += minorPageFault - faults.before
+    if (isBegin) before = minorPageFault
+    if (isEnd) inSection += minorPageFault - before
     return add(array, index, value)
   }
-  onTestFinished(() => void Object.assign(Atomics, { add }))
   Object.assign(Atomics, { add: watchedAdd })
-  const count = 5 * PART
-  const pages = (count * 2 * 64) / 4_096
-  for (let from = USERS; from < USERS + 2 * count; from += count) {
-    faults.inSection = 0
-    writer.apply([...users(from, from + count)])
-    // Other page faults are those of the garbage collector and of other threads.
-    expect(faults.inSection).toBeLessThan(pages / 2)
+  try {
+    apply()
+  } finally {
+    Object.assign(Atomics, { add })
   }
-})
+  return inSection
+}
 
 test('closures built after a load are written to prefaulted pages', () => {
   const regions = Regions.restored(loaded(USERS).handle)
