@@ -182,6 +182,13 @@ async function navigate(hash: string): Promise<void> {
   })
 }
 
+/** Waits until the page has loaded its data. */
+export async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
+  await expect.poll(() => page.getByRole('heading', { level: 1 }).count()).toBe(1)
+}
+
 /** Fails if the page violates WCAG 2.2 AA, or is wider than the screen. */
 export async function expectAccessible(page: Page): Promise<void> {
   // Animations change the contrast of texts until they have ended.

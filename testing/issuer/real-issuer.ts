@@ -20,14 +20,18 @@ export const REAL_CLIENT = { id: 'verdict', secret: 'client secret of the browse
 
 const PAGE_HEADERS = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }
 
-/** Starts an issuer for services at these addresses. Its page offers each person, and to cancel. */
+/**
+ * Starts an issuer for services at these addresses. Its page offers each person, and to cancel. It notifies
+ * the service at `notified` when a person signs out.
+ */
 export async function startRealIssuer(
   publicUrls: readonly string[],
   people: Readonly<Record<string, Person>>,
+  { port = 0, notified }: { readonly port?: number; readonly notified?: string } = {},
 ) {
   const server = createServer((request, response) => void respond(request, response))
   await new Promise<void>(resolve => {
-    server.listen(0, '127.0.0.1', resolve)
+    server.listen(port, '127.0.0.1', resolve)
   })
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -40,17 +44,28 @@ export async function startRealIssuer(
         client_secret: REAL_CLIENT.secret,
         redirect_uris: publicUrls.map(url => `${url}/v2/sign-in/callback`),
         post_logout_redirect_uris: publicUrls.map(url => `${url}/console`),
+        ...(notified === undefined
+          ? {}
+          : { backchannel_logout_uri: `${notified}/v2/sign-in/back-channel-logout` }),
       },
     ],
     claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'], profile: ['name'] },
     // The ID token contains all claims, so that no request to the UserInfo endpoint is needed.
     conformIdTokenClaims: false,
     cookies: { keys: ['key of the cookies of the browser tests'] },
-    features: { devInteractions: { enabled: false } },
+    features: {
+      devInteractions: { enabled: false },
+      backchannelLogout: { enabled: true },
+      rpInitiatedLogout: { enabled: true, logoutSource: askForSignOut, postLogoutSuccessSource: signedOut },
+    },
     findAccount: (_context: unknown, sub: string) => ({
       accountId: sub,
       claims: () => ({ sub, ...people[sub] }),
     }),
+    // Without the protection of the package, which allows no requests to loopback addresses, and aborts
+    // requests on slow machines.
+    fetch: (url: string, { method, headers, body }: RequestInit) =>
+      fetch(url, { method: method!, headers: headers!, body: body!, redirect: 'manual' }),
     interactions: { url: (_context: unknown, { uid }: { readonly uid: string }) => `/interaction/${uid}` },
     // Each person allows everything that the client requests.
     loadExistingGrant: async ({ oidc }: GrantContext) => {
@@ -89,6 +104,20 @@ interface GrantContext {
     readonly session: { readonly accountId: string }
     readonly client: { readonly clientId: string }
   }
+}
+
+interface LogoutContext {
+  body: string
+}
+
+function signedOut(context: LogoutContext): void {
+  context.body = '<!doctype html><title>Issuer</title><h1>Signed out</h1>'
+}
+
+/** `form` has the id `op.logoutForm`. */
+function askForSignOut(context: LogoutContext, form: string): void {
+  const submit = '<button type="submit" form="op.logoutForm" name="logout" value="yes">Yes, sign out</button>'
+  context.body = `<!doctype html><title>Issuer</title><h1>Sign out?</h1>${form}${submit}`
 }
 
 function pageOf(path: string, people: readonly string[]): string {

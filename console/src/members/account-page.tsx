@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Redirect } from 'wouter'
 import { ActionDialog } from '../parts/dialogs.tsx'
+import { focusHeading, useFocusAfterRemoval } from '../parts/focus.ts'
 import { Card, Page } from '../parts/page.tsx'
 import { notify } from '../parts/toasts.tsx'
 import type { Account } from '../session/account.ts'
@@ -70,6 +71,7 @@ function Fact({ name, value }: { readonly name: string; readonly value: ReactNod
 function EndOthers({ member }: { readonly member: string }) {
   const texts = useTexts().account
   const queries = useQueryClient()
+  useFocusAfterRemoval(focusHeading)
   const others = useSessions(member).items.filter(({ is_current: isCurrent }) => !isCurrent)
   if (others.length === 0) return null
   return (

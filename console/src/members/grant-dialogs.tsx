@@ -1,6 +1,7 @@
 /** Dialogs that grant a level, revoke a grant, and remove a member or a group. */
 import { useState } from 'react'
 import { ActionDialog } from '../parts/dialogs.tsx'
+import { focusHeading, useFocusAfterRemoval } from '../parts/focus.ts'
 import { notify } from '../parts/toasts.tsx'
 import { useManaged } from '../session/held.ts'
 import { useTexts } from '../texts/texts.tsx'
@@ -20,11 +21,13 @@ export function GrantDialog({
   sentence,
   message,
   onGrant,
+  onClose,
 }: {
   readonly name: string
   readonly sentence: (name: string, level: string, object: string) => string
   readonly message: string
   readonly onGrant: (permission: Permission) => Promise<unknown>
+  readonly onClose: () => void
 }) {
   const texts = useTexts().members
   const managed = useManaged('admin')
@@ -40,6 +43,7 @@ export function GrantDialog({
       submit={texts.grant}
       isReady={isComplete(draft)}
       onOpen={() => setDraft(emptyDraft(managed))}
+      onClose={onClose}
       isShownAtField={problem => isAboutGrant(problem, draft)}
       onSubmit={async () => {
         await onGrant(permissionOf(draft))
@@ -58,13 +62,16 @@ export function RemovalDialog({
   sentence,
   message,
   onRemove,
+  onClose,
 }: {
   readonly trigger: string
   readonly label: string
   readonly sentence: string
   readonly message: string
   readonly onRemove: () => Promise<unknown>
+  readonly onClose: () => void
 }) {
+  useFocusAfterRemoval(focusHeading)
   return (
     <ActionDialog
       needs="admin"
@@ -75,20 +82,11 @@ export function RemovalDialog({
       sentence={sentence}
       submit={trigger}
       isDanger
+      onClose={onClose}
       onSubmit={async () => {
         await onRemove()
         notify(message)
-        readFromTop()
       }}
     />
-  )
-}
-
-/** Moves the focus to the top of the page if the row that had the focus was removed. */
-function readFromTop(): void {
-  requestAnimationFrame(() =>
-    requestAnimationFrame(() => {
-      if (document.activeElement === document.body) document.querySelector<HTMLElement>('h1')?.focus()
-    }),
   )
 }

@@ -1,9 +1,8 @@
 /** Groups of the issuer whose members receive grants. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answerOf, onlyAs, service, taggedAnswerOf } from '../interface/client.ts'
+import { answerOf, service } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
-import { Problem } from '../interface/problem.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { TextInput } from '../parts/fields.tsx'
 import { Card, Page } from '../parts/page.tsx'
@@ -25,10 +24,8 @@ import { GrantDialog, RemovalDialog } from './grant-dialogs.tsx'
 import { GrantFields, isAboutGrant } from './grant-fields.tsx'
 import { GrantList } from './grant-list.tsx'
 import { asSent, grantWords } from './grant-words.ts'
-import { type MemberGroup, GROUPS, type Permission } from './member-reads.ts'
+import { GROUP, type MemberGroup, GROUPS, onlyAsSeen, type Permission } from './member-reads.ts'
 import { MemberTabs } from './member-tabs.tsx'
-
-const GROUP = '/v2/member_groups/{member_group_id}'
 
 export function GroupsPage() {
   const texts = useTexts().members
@@ -65,22 +62,26 @@ export function GroupsPage() {
   )
 }
 
-/** Saves other grants of a group. Rejects if another user has changed the group since it was read. */
-function useSave({ id, group, permissions: seen }: MemberGroup) {
+/** Changes of a group. They reject if another user has changed the group since it was read. */
+function useChanges(seen: MemberGroup) {
   const queries = useQueryClient()
+  const { id, group } = seen
   const path = { member_group_id: id }
-  return async (permissions: readonly Permission[]): Promise<void> => {
-    const { value, tag } = await taggedAnswerOf(service.GET(GROUP, { params: { path } }))
-    if (JSON.stringify(value.permissions) !== JSON.stringify(seen)) throw Problem.stale()
-    const body = { group, permissions: [...permissions] }
-    await answerOf(service.PUT(GROUP, { params: { path, header: onlyAs(tag) }, body }))
-    await queries.invalidateQueries({ queryKey: [GROUPS] })
+  const reload = (): void => void queries.invalidateQueries({ queryKey: [GROUPS] })
+  const save = async (permissions: readonly Permission[]): Promise<void> => {
+    const params = { path, header: await onlyAsSeen(seen) }
+    await answerOf(service.PUT(GROUP, { params, body: { group, permissions: [...permissions] } }))
   }
+  const remove = async (): Promise<void> => {
+    const params = { path, header: await onlyAsSeen(seen) }
+    await answerOf(service.DELETE(GROUP, { params }))
+  }
+  return { save, remove, reload }
 }
 
 function GrantsOf({ group }: { readonly group: MemberGroup }) {
   const texts = useTexts().members
-  const save = useSave(group)
+  const { save, reload } = useChanges(group)
   const { group: name, permissions } = group
   return (
     <GrantList
@@ -93,6 +94,7 @@ function GrantsOf({ group }: { readonly group: MemberGroup }) {
             sentence={texts.groups.revokeSentence(name, grantWords(grant, texts))}
             message={texts.groups.saved(name)}
             onRemove={() => save(permissions.filter(each => each !== grant).map(asSent))}
+            onClose={reload}
           />
         )
       }
@@ -102,9 +104,8 @@ function GrantsOf({ group }: { readonly group: MemberGroup }) {
 
 function Actions({ group }: { readonly group: MemberGroup }) {
   const texts = useTexts().members
-  const queries = useQueryClient()
-  const save = useSave(group)
-  const { id, group: name, permissions } = group
+  const { save, remove, reload } = useChanges(group)
+  const { group: name, permissions } = group
   return (
     <span className="row">
       <GrantDialog
@@ -114,17 +115,15 @@ function Actions({ group }: { readonly group: MemberGroup }) {
         onGrant={added =>
           save([...permissions.filter(each => !isSameObject(each, added)).map(asSent), added])
         }
+        onClose={reload}
       />
       <RemovalDialog
         trigger={texts.remove}
         label={texts.removeOf(name)}
         sentence={texts.groups.removeSentence(name)}
         message={texts.groups.removed(name)}
-        onRemove={async () => {
-          const params = { path: { member_group_id: id } }
-          await answerOf(service.DELETE(GROUP, { params }))
-          await queries.invalidateQueries({ queryKey: [GROUPS] })
-        }}
+        onRemove={remove}
+        onClose={reload}
       />
     </span>
   )

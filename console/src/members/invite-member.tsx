@@ -18,7 +18,7 @@ import {
 } from './grant-draft.ts'
 import { asSent } from './grant-words.ts'
 import { GrantFields, isAboutGrant } from './grant-fields.tsx'
-import { type Member, MEMBERS } from './member-reads.ts'
+import { type Member, MEMBERS, requireSeen } from './member-reads.ts'
 
 export function InviteMember() {
   const texts = useTexts().members
@@ -90,7 +90,8 @@ export function InviteAgain({ member, name }: { readonly member: Member; readonl
       sentence={texts.inviteAgainSentence(name)}
       submit={texts.inviteAgain}
       onClose={() => void queries.invalidateQueries({ queryKey: [MEMBERS] })}
-      onSubmit={() => {
+      onSubmit={async () => {
+        await requireSeen(member)
         const permissions = member.grants.filter(({ via }) => via === 'own').map(asSent)
         return answerOf(service.POST('/v2/members', { body: { email: member.email ?? '', permissions } }))
       }}

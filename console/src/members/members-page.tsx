@@ -15,7 +15,7 @@ import { GrantDialog, RemovalDialog } from './grant-dialogs.tsx'
 import { GrantList } from './grant-list.tsx'
 import { asSent, grantWords } from './grant-words.ts'
 import { InviteAgain, InviteMember } from './invite-member.tsx'
-import { type Member, MEMBERS, type Permission, subjectOf } from './member-reads.ts'
+import { type Member, MEMBERS, type Permission, requireSeen, subjectOf } from './member-reads.ts'
 import { MemberTabs } from './member-tabs.tsx'
 import { SessionList } from './session-list.tsx'
 
@@ -72,7 +72,7 @@ function Person({ member }: { readonly member: Member }) {
   const name = shownName(member)
   const { email, invite } = member
   return (
-    <span className="stack tight">
+    <span className="stack tight person">
       <span className="row">
         <span className="key">{name}</span>
         {isOwn ? <Badge kind="accent">{labels.you}</Badge> : null}
@@ -96,18 +96,18 @@ function MemberDetail({ member }: { readonly member: Member }) {
   const isOwn = useAccount()?.member.id === member.id
   const name = shownName(member)
   const { id } = member
-  const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: [MEMBERS] })
+  const reload = (): void => void queries.invalidateQueries({ queryKey: [MEMBERS] })
   const change = async (permission: Permission): Promise<void> => {
+    await requireSeen(member)
     await answerOf(service.POST('/v2/members', { body: { id, permissions: [permission] } }))
-    await reload()
   }
   const revoke = async (grant: Grant): Promise<void> => {
+    await requireSeen(member)
     await answerOf(service.DELETE('/v2/members', { body: { id, permissions: [asSent(grant)] } }))
-    await reload()
   }
   const remove = async (): Promise<void> => {
+    await requireSeen(member)
     await answerOf(service.DELETE('/v2/members/{member_id}', { params: { path: { member_id: id } } }))
-    await reload()
   }
   return (
     <div className="stack">
@@ -121,6 +121,7 @@ function MemberDetail({ member }: { readonly member: Member }) {
               sentence={texts.revokeSentence(name, grantWords(grant, texts))}
               message={texts.revoked(name)}
               onRemove={() => revoke(grant)}
+              onClose={reload}
             />
           )
         }
@@ -132,6 +133,7 @@ function MemberDetail({ member }: { readonly member: Member }) {
             sentence={texts.grantSentence}
             message={texts.granted(name)}
             onGrant={change}
+            onClose={reload}
           />
           {member.invite ? <InviteAgain member={member} name={name} /> : null}
           <RemovalDialog
@@ -140,6 +142,7 @@ function MemberDetail({ member }: { readonly member: Member }) {
             sentence={texts.removeSentence(name)}
             message={texts.removed(name)}
             onRemove={remove}
+            onClose={reload}
           />
         </div>
       )}
@@ -156,5 +159,10 @@ function SessionsOf({ member, name }: { readonly member: string; readonly name: 
     account === null ||
     account.grants.some(({ object_type: kind, access_level: level }) => kind === 'org' && level === 'admin')
   if (!isOwner) return null
-  return <SessionList member={member} label={texts.sessionsOf(name)} />
+  return (
+    <section className="stack tight" aria-label={texts.sessionsOf(name)}>
+      <h2>{texts.sessions}</h2>
+      <SessionList member={member} label={texts.sessionsOf(name)} />
+    </section>
+  )
 }

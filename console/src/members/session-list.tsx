@@ -3,18 +3,28 @@ import { useQueryClient } from '@tanstack/react-query'
 import { answerOf, service } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
+import { focusHeading, useFocusAfterRemoval } from '../parts/focus.ts'
 import { Badge } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { notify } from '../parts/toasts.tsx'
-import { useSpoken, useTexts } from '../texts/texts.tsx'
+import { useSpoken } from '../texts/texts.tsx'
 import { browserName } from './browser-name.ts'
 import { type Session, SESSIONS } from './member-reads.ts'
 
-/** Sessions of a member, newest use first. There are at most 10, so one page contains all. */
+/**
+ * Sessions of a member: the current one first, then by last use. A member has at most 10 sessions, so one
+ * page contains all.
+ */
 export function useSessions(member: string) {
-  return usePages([SESSIONS, member], (page, signal) => {
+  return usePages([SESSIONS, member], async (page, signal) => {
     const query = { ...page, member_id: member }
-    return answerOf(service.GET('/v2/sessions', { params: { query }, signal }))
+    const { data, ...rest } = await answerOf(service.GET('/v2/sessions', { params: { query }, signal }))
+    const sorted = data.toSorted(
+      (one, other) =>
+        Number(other.is_current) - Number(one.is_current) ||
+        other.last_used_at.localeCompare(one.last_used_at),
+    )
+    return { ...rest, data: sorted }
   })
 }
 
@@ -59,10 +69,16 @@ export function SessionList({ member, label }: { readonly member: string; readon
   )
 }
 
-function EndSession({ session: { id, user_agent: agent } }: { readonly session: Session }) {
-  const texts = useTexts().account
+function EndSession({
+  session: { id, user_agent: agent, signed_in_at: begun },
+}: {
+  readonly session: Session
+}) {
+  const { texts: all, moment } = useSpoken()
+  const texts = all.account
+  useFocusAfterRemoval(focusHeading)
   const queries = useQueryClient()
-  const browser = browserName(agent, texts)
+  const browser = texts.sessionOf(browserName(agent, texts), moment(begun))
   return (
     <ActionDialog
       needs="no_access"

@@ -1,10 +1,14 @@
 /** Button that leads to the sign-in page of the issuer. */
 import { useState } from 'react'
+import { Problem } from '../interface/problem.ts'
 import { Action } from '../parts/action.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
 import { useAddress } from '../shell/address.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { beginSignIn } from './member-session.ts'
+
+/** Status of the response if the issuer does not respond. */
+const UNAVAILABLE = 503
 
 export function IssuerButton({
   issuer,
@@ -36,7 +40,13 @@ export function IssuerButton({
       <Action kind="primary" isPending={isUnderWay} autoFocus={autoFocus} onPress={() => void begin()}>
         {texts.withIssuer(issuer)}
       </Action>
-      <ProblemNote error={problem} />
+      {problem instanceof Problem && problem.status === UNAVAILABLE ? (
+        <p className="note problem" role="alert">
+          {texts.refusals.unavailable(issuer)}
+        </p>
+      ) : (
+        <ProblemNote error={problem} />
+      )}
     </>
   )
 }

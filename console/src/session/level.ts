@@ -10,12 +10,15 @@ import { useAccount } from './session.ts'
 /** Why the level of the session is too low, as a sentence. Null if it suffices or is not known yet. */
 export function useTooLow(needed: Level, isDelegable = false): string | null {
   const held = useHeld(useCurrentEnvironmentIfAny())
-  const { shell, account: texts } = useTexts()
+  const { shell, account: texts, members } = useTexts()
   const isMember = useAccount() !== null
   if (held === null || includes(held.level, needed)) return null
   const { level, delegated } = held
   if (isDelegable && delegated !== null && includes(delegated.level, needed)) return null
   const present = highest([level, delegated?.level ?? 'no_access'])
   if (includes(present, needed)) return texts.delegated
-  return isMember ? texts.tooLow(needed, present) : shell.tooLow(needed, present)
+  if (!isMember) return shell.tooLow(needed, present)
+  return present === 'no_access'
+    ? texts.noGrants
+    : texts.tooLow(members.levels[needed], members.levels[present])
 }

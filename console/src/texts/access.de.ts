@@ -76,7 +76,7 @@ export const accessDe: Texts['access'] = {
   },
   audit: {
     title: 'Protokoll',
-    lead: 'Änderungen in dieser Umgebung, mit Zeitpunkt und API-Schlüssel jeder Änderung.',
+    lead: 'Änderungen in dieser Umgebung, mit Zeitpunkt und Akteur jeder Änderung.',
     form: 'Filter des Protokolls',
     entries: 'Neueste zuerst',
     operation: 'Vorgang',

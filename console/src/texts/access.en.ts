@@ -77,7 +77,7 @@ export const accessEn = {
   },
   audit: {
     title: 'Audit log',
-    lead: 'Changes in this environment, with the time and the API key of each change.',
+    lead: 'Changes in this environment, with the time and the actor of each change.',
     form: 'Filters of the audit log',
     entries: 'Newest first',
     operation: 'Operation',

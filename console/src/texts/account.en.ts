@@ -38,7 +38,8 @@ export const accountEn = {
   },
   tooLowTitle: 'Not available to you',
   tooLow: (needed: string, held: string) =>
-    `This needs the level ${needed} or above. Your level here is ${held}.`,
+    `This needs the level “${needed}” or above. Your level here is “${held}”.`,
+  noGrants: 'You have no grants here at the moment. Ask an administrator for access.',
   delegated: 'This is not possible with a grant that is limited to tenants.',
   missingLevel: (needed: string, held: string) =>
     `The level ${needed} or above is missing; the level is ${held}.`,
@@ -65,8 +66,9 @@ export const accountEn = {
   lastUsed: 'Last used',
   ends_at: 'Ends',
   end: 'End',
-  endOf: (browser: string) => `End the session of ${browser}`,
-  endSentence: (browser: string) => `Signs out ${browser} immediately. Unsaved changes there are lost.`,
+  sessionOf: (browser: string, begun: string) => `${browser} (signed in ${begun})`,
+  endOf: (session: string) => `End the session of ${session}`,
+  endSentence: (session: string) => `Signs out ${session} immediately. Unsaved changes there are lost.`,
   ended: 'The session was ended.',
   endOthers: 'End all other sessions',
   endOthersSentence: 'Signs out all other browsers immediately. This session continues.',

@@ -88,13 +88,14 @@ export const membersDe: typeof membersEn = {
   revoke: 'Entziehen',
   revokeOf: (what, name) => `„${what}“ von ${name} entziehen`,
   revokeSentence: (name, what) =>
-    `${name} verliert sofort die Berechtigung „${what}“. Ein Mitglied ohne eigene Berechtigungen wird gelöscht und abgemeldet. Das lässt sich nicht rückgängig machen.`,
+    `${name} verliert sofort die Berechtigung „${what}“. Ein Mitglied ohne Berechtigungen wird gelöscht und abgemeldet. Das lässt sich nicht rückgängig machen.`,
   revoked: name => `Eine Berechtigung von ${name} wurde entzogen.`,
   remove: 'Entfernen',
   removeOf: name => `${name} entfernen`,
   removeSentence: name =>
     `Löscht ${name} mit allen eigenen Berechtigungen und beendet sofort alle Sitzungen. Schlüssel, die ${name} angelegt hat, bleiben. Wer durch eine Gruppe des Ausstellers Zugang hat, kann sich erneut anmelden. Das lässt sich nicht rückgängig machen.`,
   removed: name => `${name} wurde entfernt.`,
+  sessions: 'Sitzungen',
   sessionsOf: name => `Sitzungen von ${name}`,
   groups: {
     lead: 'Gruppen des Ausstellers, deren Mitglieder sich anmelden können. Eine Änderung wirkt ab der nächsten Anmeldung, eine Entfernung sofort.',

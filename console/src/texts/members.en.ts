@@ -84,13 +84,14 @@ export const membersEn = {
   revoke: 'Revoke',
   revokeOf: (what: string, name: string) => `Revoke “${what}” from ${name}`,
   revokeSentence: (name: string, what: string) =>
-    `${name} immediately loses the grant “${what}”. A member without own grants is deleted and signed out. This cannot be undone.`,
+    `${name} immediately loses the grant “${what}”. A member without any grant is deleted and signed out. This cannot be undone.`,
   revoked: (name: string) => `A grant of ${name} was revoked.`,
   remove: 'Remove',
   removeOf: (name: string) => `Remove ${name}`,
   removeSentence: (name: string) =>
     `Deletes ${name} with all own grants, and ends all sessions immediately. Keys that ${name} created stay. A person whom a group of the issuer admits can sign in again. This cannot be undone.`,
   removed: (name: string) => `${name} was removed.`,
+  sessions: 'Sessions',
   sessionsOf: (name: string) => `Sessions of ${name}`,
   groups: {
     lead: 'Groups of the issuer whose members can sign in. A change takes effect with the next sign-in; a removal immediately.',

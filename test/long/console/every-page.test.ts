@@ -3,7 +3,8 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ADMIN_KEY, FACTS, neighbourOf, SCHEMA } from '#testing/processes/running-service.ts'
 import { pressOn } from '../../support/console-keys.ts'
-import { expectAccessible, goToAddress, sharedConsole } from '../../support/console-page.ts'
+import { unreached } from '../../support/console-focus.ts'
+import { expectAccessible, goToAddress, loaded, sharedConsole } from '../../support/console-page.ts'
 import { createTypes, TEN_TYPES } from '../../support/drawn-models.ts'
 
 const { verdict, open } = await sharedConsole()
@@ -48,13 +49,6 @@ async function onEveryPage(page: Page, look: (path: string) => Promise<void>): P
   return [...seen]
 }
 
-/** Waits until the page has loaded its data. */
-async function loaded(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
-  await expect.poll(() => page.getByRole('heading', { level: 1 }).count()).toBe(1)
-}
-
 test('every page of an empty environment is accessible', async () => {
   const key = await neighbourOf(verdict, 'untouched')
   const page = await open({ key })
@@ -91,49 +85,3 @@ test('the Tab key reaches each control of every page, and the focus is visible',
   })
   expect(pages.length).toBeGreaterThan(PAGES_MIN)
 })
-
-/** Controls that Tab does not reach, and controls that look the same with and without the focus. */
-async function unreached(page: Page): Promise<string[]> {
-  await page.evaluate(WATCH_FOCUS)
-  const count = (await page.evaluate('watched.usable().length')) as number
-  // Some parts of the page, such as an open list, use additional presses.
-  for (let presses = 0; presses < count * 2 + 10; presses += 1) {
-    await page.keyboard.press('Tab')
-    await page.evaluate('new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
-  }
-  return page.evaluate('watched.faults()') as Promise<string[]>
-}
-
-/** Runs in the page. */
-const WATCH_FOCUS = `(() => {
-  if (globalThis.watched) return watched.begin()
-  const MARKS = ['outlineStyle', 'outlineColor', 'boxShadow', 'borderColor', 'backgroundColor', 'stroke', 'strokeWidth']
-  const around = element => [element, ...element.querySelectorAll('*'), element.parentElement, element.parentElement.parentElement]
-  const lookOf = element => around(element).slice(0, 40).map(each => {
-    const style = getComputedStyle(each)
-    return MARKS.map(mark => style[mark]).join()
-  }).join('|')
-  const named = (what, element) => what + ': ' + element.outerHTML.slice(0, 160)
-  let looks
-  globalThis.watched = {
-    begin() {
-      document.activeElement.blur()
-      looks = new Map()
-    },
-    usable: () => [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')].filter(element =>
-      element.tabIndex >= 0 && !element.disabled && element.checkVisibility({ visibilityProperty: true }) &&
-      !element.closest('[inert], [aria-hidden=true], [data-live-announcer]')),
-    async faults() {
-      document.activeElement.blur()
-      await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))
-      return watched.usable().flatMap(element => {
-        if (!looks.has(element)) return [named('not reached', element)]
-        return looks.get(element) === lookOf(element) ? [named('no mark', element)] : []
-      })
-    },
-  }
-  addEventListener('focusin', ({ target }) => requestAnimationFrame(() => {
-    if (target === document.activeElement) looks.set(target, lookOf(target))
-  }), true)
-  watched.begin()
-})()`

@@ -5,7 +5,8 @@ import { freePort } from '#testing/processes/free-port.ts'
 import { REAL_CLIENT, startRealIssuer } from '#testing/issuer/real-issuer.ts'
 import { sharedService, startedService } from '#testing/processes/running-service.ts'
 import { choose, dialog, dialogClosed, press, pressOn, typeKey } from '../../support/console-keys.ts'
-import { consoleOf, goToAddress, look, LOOKS, rowWith, sees } from '../../support/console-page.ts'
+import { unreached } from '../../support/console-focus.ts'
+import { consoleOf, goToAddress, loaded, look, LOOKS, rowWith, sees } from '../../support/console-page.ts'
 
 const [port, briefPort] = [await freePort(), await freePort()]
 const urlOf = (of: number): string => `http://127.0.0.1:${of}`
@@ -16,13 +17,15 @@ const person = (name: string, more: object = {}) => ({
   email_verified: true,
   ...more,
 })
-const issuer = await startRealIssuer([publicUrl, urlOf(briefPort)], {
+const people = {
   ann: person('Ann'),
   bob: person('Bob'),
   carol: person('Carol'),
   dora: person('Dora', { groups: ['staff'] }),
   eve: person('Eve'),
-})
+  ...Object.fromEntries(['read', 'write_facts', 'write', 'admin'].map(level => [level, person(level)])),
+}
+const issuer = await startRealIssuer([publicUrl, urlOf(briefPort)], people, { notified: publicUrl })
 afterAll(() => issuer.close())
 const withIssuer = (of: number) => ({
   port: of,
@@ -58,6 +61,12 @@ async function openAs(as: string, hash = '', options = {}): Promise<Page> {
   await signIn(page, as)
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
   return page
+}
+
+/** Gives a person a level on the organization. */
+async function joinAs(subject: string, level: string): Promise<void> {
+  const permissions = [{ object_type: 'org', access_level: level }]
+  await verdict.admin('POST', '/v2/members', { subject, permissions })
 }
 
 const hashOf = (page: Page): string => new URL(page.url()).hash
@@ -114,17 +123,26 @@ test.each([
   expect(await page.getByRole('alert').count()).toBe(0)
 })
 
-test('a member ends other sessions, whose tabs then offer a sign-in that continues at the same page', async () => {
+test('a member ends one session and then all others, whose tabs offer a sign-in at the same page', async () => {
   const other = await openAs('ann', `${HERE}/groups`)
+  const latest = await openAs('ann', `${HERE}/model`)
   const page = await openAs('ann', '#/~/account')
   await page.getByRole('heading', { name: 'Your sessions' }).waitFor()
   await page.getByRole('row', { name: 'this session' }).waitFor()
   await look(page, 'members-account')
+  const ends = page.getByRole('button', { name: /^End the session of Chrome on Linux/ })
+  const count = await ends.count()
+  // After the current session, the one that was used last is the first.
+  await pressOn(ends.first())
+  await press(dialog(page), 'End')
+  await sees(latest, 'Your session has ended.')
+  await expect.poll(() => ends.count()).toBe(count - 1)
+  await page.locator('h1:focus').waitFor()
   await press(page, 'End all other sessions')
   await press(dialog(page), 'End all other sessions')
   await dialogClosed(page)
-  await page.getByRole('row', { name: 'this session' }).waitFor()
-  await expect.poll(() => page.getByRole('button', { name: /^End the session/ }).count()).toBe(0)
+  await expect.poll(() => ends.count()).toBe(0)
+  await page.locator('h1:focus').waitFor()
 
   await sees(other, 'Your session has ended. Sign in again to continue where you were.')
   // The issuer still has a session, so it asks for nothing.
@@ -177,7 +195,7 @@ test('an owner gives a group of the issuer a level, and its member sees only wha
   await look(owner, 'members-groups')
 
   const viewer = await openAs('dora', `${HERE}/groups`, { refusals: [401, 403] })
-  await sees(viewer, 'This needs the level write_facts or above. Your level here is read.')
+  await sees(viewer, 'This needs the level “editor of facts” or above. Your level here is “viewer”.')
   expect(await viewer.getByRole('button', { name: 'New group' }).isDisabled()).toBe(true)
   // A member decides in the environment of the page.
   await goToAddress(viewer, `${HERE}/questions/user=alice&action=read&type=document`)
@@ -190,8 +208,80 @@ test('an owner gives a group of the issuer a level, and its member sees only wha
   await press(rowWith(owner, 'staff'), 'Remove staff')
   await press(dialog(owner), 'Remove')
   await dialogClosed(owner)
-  await sees(viewer, 'This needs the level read or above. Your level here is no_access.')
+  await sees(viewer, 'You have no grants here at the moment.')
   await look(viewer, 'members-no-access')
+})
+
+test('a sign-out at the issuer ends all sessions of the person, and the next sign-in asks who it is', async () => {
+  const page = await openAs('ann', `${HERE}/groups`)
+  const elsewhere = await openAs('ann', `${HERE}/model`)
+  await joinAs('read', 'read')
+  const another = await openAs('read', `${HERE}/groups`)
+  const popup = page.waitForEvent('popup')
+  await page.evaluate(`void open('${issuer.origin}/session/end')`)
+  const atIssuer = await popup
+  await press(atIssuer, 'Yes, sign out')
+  await atIssuer.getByRole('heading', { name: 'Signed out' }).waitFor()
+  await sees(page, 'Your session has ended.')
+  await sees(elsewhere, 'Your session has ended.')
+  await another.reload()
+  await another.getByRole('button', { name: 'Sign out' }).waitFor()
+  await signIn(page, 'ann')
+
+  // The console links to the same page of the issuer after a sign-out.
+  await press(page, 'Sign out')
+  await pressOn(page.getByRole('link', { name: 'Sign out at Example ID' }))
+  await press(page, 'Yes, sign out')
+  await page.getByRole('heading', { name: 'Signed out' }).waitFor()
+})
+
+test('while the issuer is down, the page says so; sessions continue without it', async () => {
+  const [servicePort, issuerPort] = [await freePort(), await freePort()]
+  const origin = `http://localhost:${issuerPort}`
+  const service = await startedService({
+    ...withIssuer(servicePort),
+    oidcIssuer: origin,
+    isKeySignInOffered: false,
+  })
+  const openThere = consoleOf(service.address, open.chromium)
+  const page = await openThere.signedOut({ issuer: origin, refusals: [401, 503] })
+  await press(page, 'Sign in with Example ID')
+  await sees(page.getByRole('alert'), 'The sign-in is not available at the moment')
+  expect(await page.locator('input').count()).toBe(0)
+  await look(page, 'sign-in-issuer-down')
+
+  const late = await startRealIssuer([urlOf(servicePort)], people, { port: issuerPort })
+  await signIn(page, 'ann')
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  await late.close()
+  await page.reload()
+  await press(page, 'Sign out')
+  await sees(page, 'You are signed out.')
+})
+
+test.each([
+  { level: 'read', offered: [] },
+  { level: 'write_facts', offered: ['New group'] },
+  { level: 'write', offered: ['New group', 'Add type'] },
+  { level: 'admin', offered: ['New group', 'Add type', 'Create key', 'Invite member', 'Add group'] },
+])('a member of level $level is offered the changes of that level', async ({ level, offered }) => {
+  await joinAs(level, level)
+  const page = await openAs(level, `${HERE}/groups`)
+  const found: string[] = []
+  for (const [hash, button] of [
+    [`${HERE}/groups`, 'New group'],
+    [`${HERE}/model`, 'Add type'],
+    ['#/~/operations/keys', 'Create key'],
+    ['#/~/members', 'Invite member'],
+    ['#/~/members/groups', 'Add group'],
+  ] as const) {
+    await goToAddress(page, hash)
+    await loaded(page)
+    const change = page.getByRole('button', { name: button, exact: true })
+    await change.waitFor()
+    if (await change.isEnabled()) found.push(button)
+  }
+  expect(found).toEqual(offered)
 })
 
 test('a delegate gives and takes the listed roles in the listed tenants, and is offered nothing else', async () => {
@@ -266,6 +356,7 @@ test.each(LOOKS)('the pages about members are accessible: $size, $colors, $langu
     await goToAddress(page, hash)
     await page.locator('table').first().waitFor()
     await look(page, name, as)
+    if (as.size === 'desktop' && isEnglish) expect([hash, await unreached(page)]).toEqual([hash, []])
   }
   await page.setViewportSize({ width: 320, height: 640 })
   await look(page, 'account-320', as)

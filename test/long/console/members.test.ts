@@ -84,6 +84,53 @@ test('the link of an invitation is shown once, and grants are added and revoked'
   await press(page, 'Remove bob@example.com')
   await press(dialog(page), 'Remove')
   await sees(page, 'There are no members yet.')
+  await page.locator('h1:focus').waitFor()
+})
+
+test('grants that another user changed are shown before they are replaced or removed', async () => {
+  const onProject = (access_level: string) => [
+    { object_type: 'project', project_id: 'default', access_level },
+  ]
+  const made = async (path: string, who: object): Promise<{ readonly id: string }> =>
+    (await verdict.admin<{ id: string }>('POST', path, { ...who, permissions: onProject('read') })).body
+  const member = await made('/v2/members', { subject: 'zoe' })
+  const group = await made('/v2/member_groups', { group: 'staff' })
+  const permissions = onProject('write')
+  const page = await openAt('#/~/members')
+  for (const [name, list, change] of [
+    ['zoe', '#/~/members', () => verdict.admin('POST', '/v2/members', { id: member.id, permissions })],
+    [
+      'staff',
+      '#/~/members/groups',
+      () => verdict.admin('PUT', `/v2/member_groups/${group.id}`, { group: 'staff', permissions }),
+    ],
+  ] as const) {
+    await goToAddress(page, list)
+    await rowWith(page, name).getByText('viewer').waitFor()
+    if (name === 'zoe') await pressOn(page.getByRole('button', { name: 'Details of zoe' }))
+    await page.getByRole('button', { name: `Remove ${name}` }).waitFor()
+    await change()
+    await press(page, `Remove ${name}`)
+    await press(dialog(page), 'Remove')
+    await sees(dialog(page), 'Another user changed this in the meantime.')
+    await press(dialog(page), 'Cancel')
+    await page.getByText('editor of the model').first().waitFor()
+    await press(page, `Remove ${name}`)
+    await press(dialog(page), 'Remove')
+    await rowWith(page, name).first().waitFor({ state: 'detached' })
+  }
+})
+
+test('a list of more members than fit on a page is loaded in pages and can be searched', async () => {
+  const permissions = [{ object_type: 'org', access_level: 'read' }]
+  for (let count = 0; count < 60; count += 1)
+    await verdict.admin('POST', '/v2/members', { subject: `person-${count}`, permissions })
+  const page = await openAt('#/~/members')
+  await sees(page, '50 shown')
+  await press(page, 'Show more')
+  await sees(page, '60 shown')
+  await page.getByRole('searchbox', { name: 'Search members by name or e-mail' }).fill('nobody')
+  await sees(page, 'No members match.')
 })
 
 test('a group of the issuer gets grants, also limited to tenants, and loses them', async () => {
