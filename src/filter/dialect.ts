@@ -3,7 +3,8 @@ import type { Fragment } from './fragment.ts'
 import type { ColumnKind, Field } from './table.ts'
 import type { ScalarValue } from './tree.ts'
 
-export type DialectName = 'postgresql' | 'mysql' | 'sqlite'
+export const DIALECT_NAMES = ['postgresql', 'mysql', 'sqlite'] as const
+export type DialectName = (typeof DIALECT_NAMES)[number]
 
 /** An expression of a column, with the field that describes it. */
 export interface Expression {

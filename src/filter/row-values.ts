@@ -84,11 +84,13 @@ function converted(stored: unknown, field: Field): RowValue {
     }
     case 'string_array':
     case 'number_array': {
-      const list = typeof stored === 'string' ? parsed(stored) : stored
+      const elements = typeof stored === 'string' ? parsed(stored) : stored
+      const list =
+        Array.isArray(elements) && elements.map(item => (typeof item === 'bigint' ? Number(item) : item))
       const element = field.type === 'string_array' ? 'string' : 'number'
       const fits = (item: unknown): item is ScalarValue =>
         element === 'string' ? isText(item) : Number.isFinite(item)
-      if (Array.isArray(list) && list.every(fits)) return list
+      if (list && list.every(fits)) return list
     }
   }
   throw invalid(field, `expected a value of the type ${field.type} in the property`, field.property)

@@ -27,6 +27,11 @@ export const COMMANDS: readonly CommandListing[] = [
     load: async () => (await import('#cli/commands/explain.ts')).explainCommand,
   },
   {
+    usage: 'plan <user> <action> <type>',
+    description: 'Prints a filter for the rows of your database. Exit code 1: no row',
+    load: async () => (await import('#cli/commands/plan.ts')).planCommand,
+  },
+  {
     usage: 'test <files..>',
     description: 'Runs the tests of model files, without a server',
     load: async () => (await import('#cli/commands/test.ts')).testCommand,
