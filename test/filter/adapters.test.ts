@@ -96,68 +96,6 @@ test.each<[code: string, plan: unknown]>([
   }
 })
 
-test.each<[filter: FilterNode, refusing: string]>([
-  [owner, 'prisma:mysql prisma:sqlite'],
-  [leaf('attributes.owner', 'contains', 'a'), 'prisma:mysql prisma:sqlite'],
-  [leaf('attributes.owner', 'contains', '5%'), 'prisma:postgresql prisma:mysql prisma:sqlite'],
-  [leaf('attributes.owner', 'match', 'a**'), 'prisma:mysql prisma:sqlite'],
-  [leaf('attributes.owner', 'match', 'a*'), 'sqlite prisma:postgresql prisma:mysql prisma:sqlite'],
-  [leaf('attributes.number', 'eq', '7'), 'prisma:postgresql prisma:mysql prisma:sqlite'],
-  [
-    leaf('attributes.number', 'contains', '7'),
-    'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
-  ],
-  [leaf('attributes.level', 'lt', 1.5), 'prisma:postgresql prisma:mysql prisma:sqlite'],
-  [leaf('attributes.price', 'lt', 1.5), ''],
-  [leaf('attributes.sizes', 'intersects', [1e-70]), 'sqlite prisma:mysql prisma:sqlite'],
-  [leaf('attributes.sizes', 'disjoint', [1e17]), 'mysql prisma:postgresql prisma:mysql prisma:sqlite'],
-  [
-    leaf('attributes.owner', 'match', '[a\0]'),
-    'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
-  ],
-  [
-    leaf('attributes.single', 'eq', 1),
-    'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
-  ],
-  [leaf('attributes.open', 'eq', true), ''],
-  [leaf('attributes.at', 'eq', '2026-01-01T00:00:00.000Z'), 'mysql sqlite'],
-  [leaf('attributes.tags', 'intersects', ['a']), 'prisma:mysql prisma:sqlite'],
-  [leaf('attributes.tags', 'subset', ['a']), 'prisma:postgresql prisma:mysql prisma:sqlite'],
-  [leaf('attributes.tags', 'len_eq', 0), 'prisma:mysql prisma:sqlite'],
-  [
-    leaf('attributes.level', 'eq', { field: 'attributes.price' }),
-    'prisma:postgresql prisma:mysql prisma:sqlite',
-  ],
-  [
-    leaf('attributes.number', 'eq', { field: 'key' }),
-    'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
-  ],
-  [leaf('relations.member', 'eq', 'x'), 'prisma:mysql prisma:sqlite'],
-  [
-    leaf('relations.member', 'nin', ['x', 'y']),
-    'postgresql mysql sqlite prisma:postgresql prisma:mysql prisma:sqlite',
-  ],
-])('the adapters that cannot express %j exactly are: %s', (filter, refusing) => {
-  const plan = conditional(filter)
-  const adapters = [
-    ...DIALECTS.map(dialect => [dialect, () => toSql(plan, documents, { dialect, alias: 'd' })] as const),
-    ...DIALECTS.map(dialect => [`prisma:${dialect}`, () => toPrisma(plan, documents, { dialect })] as const),
-  ]
-  const refused = adapters.filter(([, run]) => {
-    try {
-      run()
-      return false
-    } catch (error) {
-      expect(error).toMatchObject({
-        code: 'NOT_EXPRESSIBLE',
-        field: filter.type === 'field' ? filter.field : null,
-      })
-      return true
-    }
-  })
-  expect(refused.map(([name]) => name).join(' ')).toBe(refusing)
-})
-
 test('constant plans have a condition in every adapter', () => {
   const row = { id: 'a' }
   const [all, none] = [{ kind: 'always_allowed' }, { kind: 'always_denied' }] as const

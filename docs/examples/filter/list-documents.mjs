@@ -3,7 +3,8 @@
  *
  *     VERDICT=http://localhost:3000 KEY=… node list-documents.mjs ann
  *
- * The packages `kysely` and `verdict-authz` are installed next to this file.
+ * The packages `kysely` and `verdict-authz` are installed next to this file. The service stores which folder a
+ * document is in (`folder:plans parent document:budget`), as the table does.
  */
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely, SqliteDialect } from 'kysely'
@@ -29,22 +30,24 @@ const question = { user, action: 'read' }
 // 2. Ask for the filter.
 const plan = await ask('/allowed/plan', planRequest(documents, question))
 
-// 3. Let the database filter, sort and page.
-const file = exampleDatabase()
-const db = new Kysely({ dialect: new SqliteDialect({ database: connection(file) }) })
-const rows = await db
+// 3. Let the database filter, sort, count and page.
+const db = new Kysely({ dialect: new SqliteDialect({ database: connection(exampleDatabase()) }) })
+const allowed = db
   .selectFrom('documents')
-  .selectAll()
   .where(toKysely(plan, documents, { dialect: 'sqlite', alias: 'documents' }))
-  .orderBy('published_at', 'desc')
-  .limit(20)
-  .execute()
-for (const row of rows) process.stdout.write(`${row.id}\n`)
-
-// 4. Before the application acts on a row, it checks the row.
-if (rows.length > 0) {
-  const { allow } = await ask('/allowed', rowCheck(documents, question, rows[0]))
-  process.stdout.write(`check of ${rows[0].id}: ${allow}\n`)
+const { count } = await allowed.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()
+process.stdout.write(`${user} can read ${count} documents\n`)
+let last = null
+for (;;) {
+  // The next page begins after the last row of the previous one.
+  const after = last === null ? allowed : allowed.where('id', '>', last)
+  const page = await after.selectAll().orderBy('id').limit(2).execute()
+  if (page.length === 0) break
+  process.stdout.write(`${page.map(row => row.id).join(', ')}\n`)
+  last = page.at(-1).id
+  // 4. Before the user changes a row, the application checks this row.
+  const { allow } = await ask('/allowed', rowCheck(documents, question, page[0]))
+  if (!allow) throw new Error(`${page[0].id}: access changed`)
 }
 await db.destroy()
 
