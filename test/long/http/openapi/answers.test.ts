@@ -341,6 +341,16 @@ describe('error responses', () => {
     expect(await call(made, { key: ADMIN_KEY, ...illegible(route) })).toBe(422)
   })
 
+  test('planAccess returns 422 for a relation that does not exist', async () => {
+    const text = JSON.stringify({
+      user: { key: 'alice' },
+      action: 'read',
+      resource: { type: 'document' },
+      columns: { relations: ['nothing'] },
+    })
+    expect(await call(example.get('planAccess')!, { text })).toBe(422)
+  })
+
   test.each(those(({ readsClaim }) => readsClaim))(
     '$operationId returns 422 for an invalid X-Actor',
     async each => {
