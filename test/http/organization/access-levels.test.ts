@@ -1,6 +1,5 @@
 /**
- * Levels of API keys (administration.md section 1). The table of operations is written by hand from K3, so
- * that a change of the level of a route fails.
+ * Levels of API keys (administration.md section 1).
  */
 import { Packr } from 'msgpackr'
 import { describe, expect, test } from 'vitest'
@@ -10,6 +9,7 @@ import type { ApiKey } from '#model/wire/organization/api-key.ts'
 import { decodeRecord, encodeRecord } from '#store/keyspace/record-codec.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import { mountedRoutes, routes } from '#testing/requests/routes.ts'
+import { LEVELS_OF_OPERATIONS, levelOf } from '../../support/calls/operation-levels.ts'
 import { freePort } from '#testing/processes/free-port.ts'
 import {
   ADMIN_KEY,
@@ -21,42 +21,6 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-
-const NAMES: Readonly<Record<AccessLevel, string>> = {
-  no_access: 'getApiKeyScope getSession endSession listSessions deleteSession getOwnMember',
-  decide: `isAllowed isAllowedBulk isAllowedUrl isAllowedNginx isAllowedNginxByPost isAllowedKong accessEvaluation
-    accessEvaluations searchResources searchActions planAccess getUserPermissions getAllowedTenants getUserTenants
-    getUserPermissionsPackageOpa getUserPermissionsOpa isAllowedOpa isAllowedBulkOpa getAllowedTenantsOpa
-    listOrganizations getOrganization getActiveOrganization`,
-  read: `explainAllowed getAuthorizedUsers searchSubjects tryConditionSet triggerDataUpdate triggerPolicyUpdate
-    refreshDecisionPoints`,
-  write_facts: `createUser replaceUser updateUser deleteUser createUsers replaceUsers deleteUsers createTenant
-    updateTenant deleteTenant createTenants deleteTenants createTenantUser removeTenantUser
-    createResourceInstance updateResourceInstance deleteResourceInstance replaceResourceInstances
-    deleteResourceInstances createRoleAssignment deleteRoleAssignment assignRoles unassignRoles assignUserRole
-    unassignUserRole createRelationshipTuple deleteRelationshipTuple createRelationshipTuples
-    deleteRelationshipTuples createGroup deleteGroup addGroupMember removeGroupMember addGroupRole
-    removeGroupRole assignGroup unassignGroup`,
-  write: `createResource replaceResource updateResource deleteResource createAction updateAction deleteAction
-    createActionGroup updateActionGroup deleteActionGroup createAttribute updateAttribute deleteAttribute
-    createUserAttribute updateUserAttribute deleteUserAttribute createRelation deleteRelation
-    createResourceRole updateResourceRole deleteResourceRole addResourceRolePermissions
-    removeResourceRolePermissions addResourceRoleParent removeResourceRoleParent addImplicitGrant
-    removeImplicitGrant setImplicitGrantConditions createTenantRole updateTenantRole deleteTenantRole
-    addTenantRolePermissions removeTenantRolePermissions addTenantRoleParent removeTenantRoleParent
-    putRolesInBulk createConditionSet updateConditionSet deleteConditionSet createSetRule deleteSetRule
-    createSetRules deleteSetRules createProxyConfig updateProxyConfig deleteProxyConfig`,
-  admin: `importContent createApiKey updateApiKey deleteApiKey rotateApiKey getEnvironmentApiKey createProject
-    updateProject deleteProject createEnvironment updateEnvironment deleteEnvironment copyEnvironment
-    copyEnvironmentAsync backUp createMember updateMember deleteMember deleteMemberPermissions createMemberGroup
-    replaceMemberGroup deleteMemberGroup`,
-}
-const TABLE = new Map(ACCESS_LEVELS.flatMap(level => NAMES[level].split(/\s+/).map(name => [name, level])))
-
-/** Every GET that is not in the table needs `read`. */
-function levelOf(operationId: string, method: string): AccessLevel | undefined {
-  return TABLE.get(operationId) ?? (method.toUpperCase() === 'GET' ? 'read' : undefined)
-}
 
 const KEYS = '/v2/api-key'
 const [kongPort, opaPort] = [await freePort(), await freePort()]
@@ -122,7 +86,7 @@ describe('the level of a key', () => {
     const expected = withKey.map(({ operationId, method }) => [operationId, levelOf(operationId, method)])
     expect(withKey.map(({ operationId, level }) => [operationId, level])).toEqual(expected)
     const known = new Set(all.map(({ operationId }) => operationId))
-    expect([...TABLE.keys()].filter(name => !known.has(name))).toEqual([])
+    expect([...LEVELS_OF_OPERATIONS.keys()].filter(name => !known.has(name))).toEqual([])
   })
 
   const kinds = { environmentKey: ENVIRONMENT, projectKey: PROJECT, organizationKey: { object_type: 'org' } }
