@@ -79,8 +79,9 @@ test('a sign-in returns to the wanted page, and reload, Back and a second tab ke
   await page.getByRole('button', { name: 'New group' }).waitFor()
   expect(hashOf(page)).toBe(`${HERE}/groups`)
   // Scripts see no cookie, and nothing of the sign-in stays in an address or in the storage.
-  const kept = 'JSON.stringify([document.cookie, { ...localStorage }, location.search, history.state])'
-  expect(await page.evaluate(kept)).not.toMatch(/session|code=|state=/)
+  const kept =
+    'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }, location.href, history.state])'
+  expect(await page.evaluate(kept)).not.toMatch(/session|code=|state=|[\w-]{43}/)
 
   await page.reload()
   await page.getByRole('button', { name: 'New group' }).waitFor()
