@@ -8,6 +8,7 @@ import type { QuestionValues } from './evaluate.ts'
 import type { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import { mergedValueAt } from './merged-attributes.ts'
 import type { Path, Root } from '#conditions/values/paths.ts'
+import { memberOf } from '#conditions/values/values.ts'
 import type { JsonObject } from '#model/json-object.ts'
 
 /** Stored values of the entities that a query names. They are missing if the entities do not exist. */
@@ -39,6 +40,7 @@ export interface QuestionInTenant {
 export class ValuesOfQuestion implements QuestionValues {
   readonly #question: QuestionInTenant
   readonly #stored: StoredValues
+  readonly #computed = new Map<Root, JsonObject>()
   readonly #layers = new Map<Root, readonly JsonObject[]>()
   /**
    * Cache of values by path. A thousand tests might read the same object, which has to be merged from several
@@ -54,47 +56,72 @@ export class ValuesOfQuestion implements QuestionValues {
 
   valueOf({ root, names, text }: Path): unknown {
     if (this.#known.has(text)) return this.#known.get(text)
+    const value = this.#valueAt(root, names)
+    this.#known.set(text, value)
+    return value
+  }
+
+  #valueAt(root: Root, names: readonly string[]): unknown {
+    // A value that the service computes needs no other source, so too large attributes have no effect on it.
+    const computed = names.length === 1 ? memberOf(this.#computedOf(root), names[0]!) : undefined
+    if (computed !== undefined) return computed
     let layers = this.#layers.get(root)
     if (layers === undefined) {
       layers = this.#layersOf(root).filter(layer => layer !== null)
       this.#layers.set(root, layers)
     }
-    const value = mergedValueAt(layers, names)
-    this.#known.set(text, value)
-    return value
+    return mergedValueAt(layers, names)
   }
 
   attributesOf(type: string, key: string, budget: EvaluationBudget): JsonObject | undefined {
     return this.#stored.attributesOf(type, key, budget)
   }
 
-  /** Returns the sources of the values of a root. The first source takes precedence. */
-  #layersOf(root: Root): readonly (JsonObject | null)[] {
+  /** Returns the values of a root that the service computes. */
+  #computedOf(root: Root): JsonObject {
+    let computed = this.#computed.get(root)
+    if (computed === undefined) this.#computed.set(root, (computed = this.#compute(root)))
+    return computed
+  }
+
+  #compute(root: Root): JsonObject {
     const { user, type, key, tenant, queryContext } = this.#question
     switch (root) {
       case 'user': {
         const held = { roles: this.#stored.userRoles(), tenants: this.#stored.userTenants() }
-        const computed = user === null ? held : { key: user, ...held }
-        return [computed, this.#sentAttributes().user, this.#stored.userAttributes()]
+        return user === null ? held : { key: user, ...held }
       }
+      case 'resource':
+        return { ...(type !== null && { type }), tenant, ...(key !== null && { key }) }
+      case 'tenant':
+        return { key: tenant }
+      case 'context':
+        return {}
+      case 'server':
+        return queryContext ? { time: new Date(queryContext.readAt).toISOString() } : {}
+    }
+  }
+
+  /** Returns the sources of the values of a root. The first source takes precedence. */
+  #layersOf(root: Root): readonly (JsonObject | null)[] {
+    const computed = this.#computedOf(root)
+    switch (root) {
+      case 'user':
+        return [computed, this.#sentAttributes().user, this.#stored.userAttributes()]
       case 'resource': {
-        const computed = { ...(type !== null && { type }), tenant, ...(key !== null && { key }) }
+        const { key } = this.#question
         const otherwise = key === null ? null : { id: key }
         return [computed, this.#sentAttributes().resource, this.#stored.instanceAttributes(), otherwise]
       }
       case 'tenant': {
         // If the user has no role in a tenant, the attributes of the tenant are not visible.
         const isAtHome = this.#stored.userRoles().length > 0
-        return [
-          { key: tenant },
-          this.#sentAttributes().tenant,
-          isAtHome ? this.#stored.tenantAttributes() : null,
-        ]
+        return [computed, this.#sentAttributes().tenant, isAtHome ? this.#stored.tenantAttributes() : null]
       }
       case 'context':
         return [this.#sentAttributes().context]
       case 'server':
-        return queryContext ? [{ time: new Date(queryContext.readAt).toISOString() }] : []
+        return [computed]
     }
   }
 

@@ -60,6 +60,22 @@ export function holdsFor<T>(arbitrary: Arbitrary<T>, to: number | Runs, property
   }
 }
 
+/** Like `holdsFor`, for asynchronous properties. It keeps only one value in memory at a time. */
+export async function holdsForAsync<T>(
+  arbitrary: Arbitrary<T>,
+  { runs, met, least }: Coverage & { readonly runs: number },
+  property: (value: T) => Promise<void>,
+): Promise<void> {
+  for (const each of seedsUntilMet({ met, least })) {
+    const numRuns = runsOf(each, runs, 1)
+    try {
+      await fc.assert(fc.asyncProperty(arbitrary, property), { seed: each, numRuns })
+    } catch (error) {
+      throw new Error(howToRepeat, { cause: error })
+    }
+  }
+}
+
 /** Yields the values of all seeds, for asynchronous properties. */
 export function* valuesUntilMet<T>(arbitrary: Arbitrary<T>, runs: number, coverage: Coverage): Generator<T> {
   for (const each of seedsUntilMet(coverage)) {

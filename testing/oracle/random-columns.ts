@@ -17,7 +17,7 @@ export interface RandomColumn {
 /** Values of the columns by name. */
 export type RowValues = Readonly<Record<string, unknown>>
 
-const TYPES: readonly (readonly [string, ColumnType])[] = [
+export const COLUMN_POOL: readonly (readonly [string, ColumnType])[] = [
   ['s', 'string'],
   ['owner', 'string'],
   ['n', 'number'],
@@ -68,10 +68,10 @@ export function valueOf(type: ColumnType): Arbitrary<unknown> {
 
 export const columns: Arbitrary<readonly RandomColumn[]> = fc
   .tuple(
-    fc.subarray([...TYPES], { minLength: 1 }),
+    fc.subarray([...COLUMN_POOL], { minLength: 1 }),
     fc.array(fc.constantFrom<NullMeaning>('sent', 'missing', 'never'), {
-      minLength: TYPES.length,
-      maxLength: TYPES.length,
+      minLength: COLUMN_POOL.length,
+      maxLength: COLUMN_POOL.length,
     }),
   )
   .map(([some, nulls]) => some.map(([name, type], index) => ({ name, type, nulls: nulls[index]! })))
@@ -117,7 +117,7 @@ export const attributes: Arbitrary<JsonObject> = fc
   .map(entries => Object.fromEntries(entries))
 
 /** Paths that conditions read. `byColumn` paths can be columns. */
-const byColumn = fc.constantFrom(...TYPES.map(([name]) => `resource.${name}`))
+const byColumn = fc.constantFrom(...COLUMN_POOL.map(([name]) => `resource.${name}`))
 const otherPath = fc.constantFrom(
   'resource.key',
   'resource.id',

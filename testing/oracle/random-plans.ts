@@ -43,17 +43,19 @@ export interface RowWords {
   readonly subjects: Readonly<Record<string, string | null>>
 }
 
-export const plans: Arbitrary<RandomPlan> = model.anyNames(model.USUAL).chain(world =>
-  fc.constantFrom(...world.types).chain(names =>
-    question(world, names).chain(asked =>
-      fc.record({
-        changes: changes(world, names),
-        question: fc.constant(asked),
-        rows: fc.array(row(world, names, asked), { minLength: 6, maxLength: 6 }),
-      }),
+export function plans({ rows }: { readonly rows: number }): Arbitrary<RandomPlan> {
+  return model.anyNames(model.USUAL).chain(world =>
+    fc.constantFrom(...world.types).chain(names =>
+      question(world, names).chain(asked =>
+        fc.record({
+          changes: changes(world, names),
+          question: fc.constant(asked),
+          rows: fc.array(row(world, names, asked), { minLength: rows, maxLength: rows }),
+        }),
+      ),
     ),
-  ),
-)
+  )
+}
 
 const SETS = ['staff', 'sales', 'open', 'mine', 'public'] as const
 

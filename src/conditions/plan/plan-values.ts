@@ -113,7 +113,8 @@ export class PlanValues implements QuestionValues {
 
 const COMPUTED_NAMES: ReadonlySet<string> = new Set(['type', 'tenant', 'key'])
 
-function isComputed(names: readonly string[]): boolean {
+/** Returns whether the service computes the value of a path of the resource. */
+export function isComputed(names: readonly string[]): boolean {
   return names.length === 1 && COMPUTED_NAMES.has(names[0]!)
 }
 

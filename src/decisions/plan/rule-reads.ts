@@ -1,7 +1,7 @@
 /** Reads of the rules of a plan: parts of the tenant, attributes of stored instances, request attributes. */
 import type { Condition } from '#conditions/condition.ts'
 import { hasLookup, pathsOf } from '#conditions/mentions.ts'
-import { readsStored, type RowSources } from '#conditions/plan/plan-values.ts'
+import { isComputed, readsStored, type RowSources } from '#conditions/plan/plan-values.ts'
 import type { Path } from '#conditions/values/paths.ts'
 import type { PlannedSet, PlannedSides } from '#engine/plan-reads.ts'
 
@@ -27,7 +27,7 @@ export class RuleReads {
   readsTenant = false
   /** Whether the roles or tenants of the user are read, in any way. */
   readsAnyRoles = false
-  /** Whether an attribute of the resource is read. */
+  /** Whether an attribute of the resource is read that the service does not compute. */
   readsResource = false
   /** Sets that read attributes of stored instances. */
   readonly scanned = new Set<PlannedSet>()
@@ -71,8 +71,11 @@ export class RuleReads {
         if (name !== 'key' || path.names.length > 1) this.readsAnyRoles = true
         return
       case 'resource': {
+        if (isComputed(path.names)) {
+          if (name === 'tenant') this.readsTenant = true
+          return
+        }
         this.readsResource = true
-        if (name === 'tenant') this.readsTenant = true
         if (!readsStored(path, this.#row)) return
         this.scanned.add(set)
         for (let end = 1; end <= path.names.length; end++) {
