@@ -1,4 +1,5 @@
 /** Clients of requests, as seen by the code that works for them. */
+import type { Principal } from './principal.ts'
 
 /** A client that waits for a response. */
 export interface WaitingClient {
@@ -16,6 +17,11 @@ export interface RequestClient extends WaitingClient {
    * called in the order in which they were added.
    */
   whenOver(listener: () => void): void
+  /**
+   * Checks the key or session of the client again after a wait. Returns its present principal; null if the
+   * route needs no credentials. Throws the `AuthzError` for the client if it is no longer admitted.
+   */
+  identifyAgain(): Principal | null
 }
 
 /** A client that asked for a decision. */

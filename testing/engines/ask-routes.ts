@@ -35,7 +35,14 @@ const principal: Principal = {
   keyId: null,
   level: 'admin',
 }
-const caller = { isGone: false, whenOver: () => {}, bodyBytes: 0, requestId: '', traceparent: null }
+const caller = {
+  isGone: false,
+  whenOver: () => {},
+  identifyAgain: () => null,
+  bodyBytes: 0,
+  requestId: '',
+  traceparent: null,
+}
 
 /** Calls the handlers of decision requests without a server. All requests are read at `readAt`. */
 export function askRoutes(

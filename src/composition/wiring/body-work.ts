@@ -97,6 +97,8 @@ export class BodyWorker {
         return isOver(over)
       },
       whenOver: () => {},
+      // The HTTP thread checks the client again when it receives the outcome.
+      identifyAgain: () => principal,
       bodyBytes: bytes,
       // The HTTP thread knows the ID of the request.
       requestId: '',

@@ -36,7 +36,14 @@ import { TimeOrderedIds } from '#composition/process/time-ordered-ids.ts'
 const [WRITER_ID, READER_ID] = [1, 2]
 const KEY = 'default'
 /** Placeholder for a client: an in-process caller never disconnects, and its bytes are not counted. */
-const NOBODY = { isGone: false, bodyBytes: 0, whenOver: () => {}, requestId: '', traceparent: null }
+const NOBODY = {
+  isGone: false,
+  bodyBytes: 0,
+  whenOver: () => {},
+  identifyAgain: () => null,
+  requestId: '',
+  traceparent: null,
+}
 const HEADERS = new HeaderList()
 HEADERS.add('authorization', `Bearer ${KEY}`)
 HEADERS.add('content-type', 'application/json')

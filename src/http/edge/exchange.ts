@@ -112,6 +112,10 @@ export class Exchange
     return this.isOver
   }
 
+  identifyAgain(): Principal | null {
+    return this.match === null ? null : this.#host.dispatcher.identifyAgain(this.match, this, this.#head)
+  }
+
   get bodyBytes(): number {
     return this.#body.bytes
   }

@@ -102,10 +102,11 @@ export class ManagementClient {
     })
     await place.begun
     if (isOver) throw abandoned()
+    const present = atPresent(request, caller)
     try {
       const reply = await this.#call(made => {
         call = made
-        return messageOf(request)(made)
+        return messageOf(present)(made)
       })
       place.answered(reply.json?.length ?? 0)
       return reply
@@ -189,6 +190,16 @@ export class ManagementClient {
   #send(message: FromHttpThread): void {
     this.#outbox.send(message)
   }
+}
+
+/**
+ * Returns the request with the present rights of its client, which can change while the request waits
+ * (administration.md K4). Throws the `AuthzError` for a client that is no longer admitted.
+ */
+function atPresent(request: ManagementRequest, caller: RequestClient): ManagementRequest {
+  if (request.about === 'sign-in') return request
+  const principal = caller.identifyAgain()
+  return principal === null ? request : { ...request, principal }
 }
 
 function messageOf(request: ManagementRequest, body?: PieceSource) {

@@ -42,7 +42,14 @@ function waitingDispatcher(takeRate: () => boolean) {
     headers.add('x-min-revision', 'a.1')
     const head = { method: 'POST', path: '/access/v1/evaluation', query: '', headers }
     const match = dispatcher.find(head)
-    const caller = { isGone: false, bodyBytes: 0, whenOver: () => {}, requestId: '', traceparent: null }
+    const caller = {
+      isGone: false,
+      bodyBytes: 0,
+      whenOver: () => {},
+      identifyAgain: () => null,
+      requestId: '',
+      traceparent: null,
+    }
     const admitted = { principal: dispatcher.admit(match, head), caller }
     const body = {
       subject: { type: 'user', id: 'u' },
