@@ -7,6 +7,8 @@ import { defineRoute, type Route } from '#http/routing/route.ts'
 import { PlanQuery, PlanResult } from '#model/wire/decisions/plan.ts'
 import { presentForm } from './older-questions.ts'
 
+const TIME_MAX = Date.UTC(10_000, 0) - 1
+
 export function planRoute(plans: PlanService, answers: AnswersOfParts): Route {
   return defineRoute({
     method: 'POST',
@@ -42,6 +44,7 @@ function jsonOf({ kind, filter, ids, revision, asOf, expiresAt }: MadePlan): Uin
   return [Buffer.from(`{"kind":"${kind}","filter":`), filter, end]
 }
 
+/** An RFC 3339 time has a year of four digits. An earlier expiration time is always permitted. */
 function timeOf(ms: number): string {
-  return new Date(ms).toISOString()
+  return new Date(Math.min(ms, TIME_MAX)).toISOString()
 }
