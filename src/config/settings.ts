@@ -346,7 +346,7 @@ export const settings = {
     integer(
       1_000,
       { min: 0, max: 3_000 },
-      'time during a shutdown for which `/ready` is 503 before the port is closed',
+      'time during a shutdown for which `/ready` is 503 before the port is closed, at most 3,000',
     ),
   ),
   METRICS: setting(

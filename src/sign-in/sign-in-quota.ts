@@ -23,14 +23,15 @@ export class SignInQuota {
     const gained = ((now - this.#countedAt) / 1_000) * SIGN_INS_PER_SECOND_MAX
     this.#left = Math.min(SIGN_INS_PER_SECOND_MAX, this.#left + gained)
     this.#countedAt = now
-    if (this.#left < 1) throw tooMany(`${SIGN_INS_PER_SECOND_MAX} sign-ins per second can begin`, 'rate')
+    if (this.#left < 1)
+      throw tooMany(`${SIGN_INS_PER_SECOND_MAX} sign-ins per second can begin, which is the maximum;`, 'rate')
     this.#left -= 1
   }
 
   /** Runs work that can wait for the issuer. Throws `OVERLOADED` if too much of it is running. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#running === SIGN_INS_AT_ONCE_MAX)
-      throw tooMany(`${SIGN_INS_AT_ONCE_MAX} sign-ins are in progress`, 'queue')
+      throw tooMany(`${SIGN_INS_AT_ONCE_MAX} sign-ins are in progress, which is the maximum;`, 'queue')
     this.#running += 1
     try {
       return await work()
@@ -41,5 +42,5 @@ export class SignInQuota {
 }
 
 function tooMany(what: string, limit: LimitName): AuthzError {
-  return new AuthzError('OVERLOADED', `${what}, which is the maximum; try again shortly`, { limit })
+  return new AuthzError('OVERLOADED', `${what} try again shortly`, { limit })
 }

@@ -27,6 +27,18 @@ test.each(DOCUMENT_PATHS)('the generated parts of %s are current', async path =>
   expect(await documentOf(path, text), '`npm run documents` writes it').toBe(text)
 })
 
+test.each(documents)('every row of a table in %s has as many cells as the heading of the table', document => {
+  const blocks = textOf(document)
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .split(/\n(?! *\|)/)
+  const cellsOf = (row: string): number => row.split(/(?<!\\)\|/).length
+  const wrong = blocks.flatMap(block => {
+    const rows = block.split('\n').filter(line => /^ *\|/.test(line))
+    return rows.filter(row => cellsOf(row.trim()) !== cellsOf(rows[0]!.trim()))
+  })
+  expect(wrong).toEqual([])
+})
+
 /** Anchors of the headings of a document, as GitHub generates them. */
 function anchorsOf(document: string): Set<string> {
   const headings = textOf(document)
