@@ -191,7 +191,10 @@ const people = times(10_000, n => userPut(`person-${n}`))
 const moves = times(500, n => viewerGrant(['folder', `folder-${n * 7}`]))
 const onTop = viewerGrant(['folder', 'top'])
 
-/** Each scenario starts from the same state. Removals undo its changes, so that it can be repeated. */
+/**
+ * The scenarios run in this order. Most scenarios that add data are followed by one that removes it again, so
+ * that the index is then as before and all rounds start from the same state.
+ */
 const SCENARIOS: Record<string, () => Iterable<() => void>> = {
   'records added until all tables have doubled': () => inParts(newcomers),
   'records removed until all tables have halved': function* halved() {

@@ -45,18 +45,18 @@ export const SENT_ATTRIBUTES_DEPTH_MAX = 32
 export const PARTS_PER_BODY_MAX = 1_000
 /**
  * Maximum number of roles of a resource type, of relations to it, and of relations from it. It equals the
- * limit for one body, so that one commit can remove all of them.
+ * limit for one body, so that one commit can remove all roles or all relations of the type.
  */
 export const PARTS_PER_RESOURCE_MAX = PARTS_PER_BODY_MAX
 /**
- * Maximum number of tenant roles. All of them might reference a resource type. When this type is removed, one
- * commit must write all of them.
+ * Maximum number of tenant roles. All tenant roles might reference the same resource type. When this type is
+ * removed, one commit must write all tenant roles.
  */
 export const TENANT_ROLES_MAX = 10_000
 /**
  * Maximum numbers of resource types and relations in an environment. An index has capacity for more than six
- * times as many. Therefore all of them can be replaced at the same time, while the old ones wait to be
- * collected.
+ * times as many. Therefore all resource types and relations can be replaced at the same time, while the
+ * replaced ones wait to be collected.
  */
 export const RESOURCES_MAX = 2_000
 export const RELATIONS_MAX = 10_000

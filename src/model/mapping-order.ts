@@ -27,7 +27,7 @@ export function readRule(rule: MappingRule): ReadRule | null {
 /**
  * Compares two rules. The result is negative if the first rule takes precedence. The criteria, in this order,
  * are: highest priority, most literal segments, most segments, most literal query members, most query
- * members, longest text outside of placeholders. If two rules are equal in all of them, the older rule takes
+ * members, longest text outside of placeholders. If all criteria are equal, the older rule takes
  * precedence.
  */
 export function compareRules(one: ReadRule, other: ReadRule): number {

@@ -47,7 +47,10 @@ export class Transactions {
     return this.#cookies.signIn(name, Buffer.from(sealed).toString('base64url'), SIGN_IN_MS / 1_000)
   }
 
-  /** The sign-in in the only cookie with this name. Null if there is none, or if it is too old. */
+  /**
+   * Returns the sign-in in the cookie with this name. Null if there is no such cookie, if there are
+   * several, if the cookie cannot be decrypted, or if the sign-in is too old.
+   */
   open(cookies: SignInCookies, name: string, now: number): Transaction | null {
     const [value, ...others] = cookies.filter(([of]) => of === name)
     if (value === undefined || others.length > 0) return null

@@ -32,7 +32,7 @@ export function isNewIn({ created }: Row, sequence: number): boolean {
 /**
  * Precondition of a commit: the row is absent, unchanged since `version`, or still the row of the generation
  * `created`. The form with `head` requires that no commit was made after the commit with this sequence. It is
- * for commits that depend on lists, and its key is empty.
+ * for commits that require unchanged lists, and its key is empty.
  */
 export type Requirement =
   | { readonly key: Uint8Array; readonly head: number }

@@ -91,8 +91,9 @@ class ThreadLife {
       onFault(error)
       end(error)
     })
-    // The wait must end only after the error and the last message of the thread were handled. A busy main
-    // thread can receive all of them in one event-loop iteration.
+    // A pending `during` must be rejected only after the events `error` and `message` were handled. A busy
+    // main thread can receive `message`, `error` and `exit` in one event-loop iteration. Therefore `exit` is
+    // handled in a microtask, after the promises that these events settled.
     thread.once('exit', () => {
       queueMicrotask(() => end(new Error('the import thread exited unexpectedly')))
     })

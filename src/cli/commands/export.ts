@@ -94,7 +94,9 @@ async function receive(session: Session, target: Writable, ends: boolean): Promi
   )
   // `lines` counts all lines. The number in the last line does not count this line itself.
   if (Number(END.exec(tail.toString('latin1'))?.[1]) !== lines - 1) {
-    throw new ApiError('the response is truncated: its last line is missing')
+    throw new ApiError(
+      'the export is incomplete: its last line is missing, or states another number of lines',
+    )
   }
   return lines
 }

@@ -4,8 +4,8 @@
  * environment.
  *
  * The environment in memory contains the whole current model, but only those current facts that the file
- * mentions. The tests are therefore about the facts in the file, and the dry run does not depend on the
- * number of other facts.
+ * mentions. The tests are therefore about the facts in the file, and the cost of the dry run does not
+ * depend on the number of other facts.
  */
 import { Check } from 'typebox/schema'
 import { InProcessApi } from '#cli/session/in-process-api.ts'
@@ -86,8 +86,7 @@ function mentionedOf(
   copy(current.roles, state.roles)
   copy(current.conditionSets, state.conditionSets)
   copy(current.rules, state.rules)
-  // If the plan removes the facts that the file does not mention, these are not copied. There can be many of
-  // them.
+  // There can be many facts that the file does not mention. If the plan removes them, they are not copied.
   const staying = <Value>(from: ReadonlyMap<string, Value>, named: ReadonlyMap<string, unknown>) =>
     prune.facts ? new Map([...from].filter(([name]) => named.has(name))) : from
   copy(staying(current.tenants, desired.tenants), state.tenants)

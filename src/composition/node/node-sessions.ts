@@ -100,7 +100,7 @@ export class OrganizationFollower {
   }
 }
 
-/** Kinds of rows on which keys and environments do not depend. A sign-in writes only such rows. */
+/** Kinds of rows that are not part of keys or environments. A sign-in writes only such rows. */
 const OF_MEMBERS: ReadonlySet<number> = new Set([
   KIND_BYTES.session,
   KIND_BYTES.member,

@@ -1,6 +1,6 @@
 /**
- * Reads data about tenants and instances themselves. It does not depend on the roles of a user. Each result
- * belongs to one state of the index.
+ * Reads data about tenants and instances themselves. This data does not depend on the roles of a user.
+ * Each result belongs to one state of the index.
  */
 import type { StoredTenants } from '#engine/engine.ts'
 import type { ResolvedQuery } from '#engine/shared-index/check/question.ts'

@@ -362,7 +362,8 @@ export class SharedIndexWriter implements ChangeSink {
 
   /**
    * Precomputes closures in idle periods (`precomputation-schedule.ts`): work equivalent to about `work`
-   * records; 2,000 take half a millisecond. Returns false if nothing is left. Results do not depend on it.
+   * records; 2,000 take half a millisecond. Returns false if nothing is left. Results of checks are the same
+   * without precomputed closures.
    */
   precompute(work: number): boolean {
     if (this.#isApplying) return true
@@ -375,7 +376,7 @@ export class SharedIndexWriter implements ChangeSink {
 
   /**
    * Builds lists of the attribute index in idle periods: processes about `records` records. Returns false if
-   * nothing is left. Results do not depend on it.
+   * nothing is left. Results of searches are the same without these lists.
    */
   buildLists(records: number): boolean {
     if (this.#isApplying) return true

@@ -7,8 +7,8 @@
 const VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE'
 
 /**
- * Sets the limit. Must be called in the main thread before other threads start: every other thread has its
- * own copy of the environment variables, which the library does not read.
+ * Sets the limit. Must be called in the main thread before any thread loads the library. A change in another
+ * thread has no effect, because it changes only the copy of the environment variables of that thread.
  */
 export function limitHeaderBytes(bytesMax: number): void {
   process.env[VARIABLE] = String(bytesMax)

@@ -83,8 +83,8 @@ export class ChangeStreams {
   }
 
   /**
-   * Frees an index that has no readers if the limit is reached. Throws `RATE_LIMITED` if all of them have
-   * readers.
+   * Frees an index that has no readers if the limit is reached. Throws `RATE_LIMITED` if
+   * every index has readers.
    */
   #makeRoomFor(effective: EnvironmentChanges): void {
     const { effectiveEnvironmentsMax } = this.#ceilings

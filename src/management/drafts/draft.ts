@@ -1,16 +1,16 @@
 /**
  * A draft is a change in preparation. It reads like the view, sees its own writes, and records what it read.
- * Its commit succeeds only if everything it depends on is unchanged. One draft serves one run of one command.
+ * The commit succeeds only if the requirements below hold. One draft serves one run of one command.
  *
  * Each record that is read becomes a requirement of the commit. A record that is only referenced must still
  * be the same one (same generation, or still absent). A record that is overwritten or removed, or whose
  * content is decisive (`requireUnchanged`), must not have been written since. Lists are read without a
- * requirement: code that depends on a list states in a comment why that is safe. Use `resting` for reads that
+ * requirement: code that decides by a list states in a comment why that is safe. Use `resting` for reads that
  * must not change at all, including lists.
  *
  * A dead record (`dead-ids.ts`) is absent for a draft; a record put under its key starts a new generation. A
- * command that depends on an instance also depends on its tenant and its type, because these can be removed
- * without a change of the instance's row.
+ * command that requires an instance must also require the tenant and the type of the instance, because these
+ * can be removed without a change of the row of the instance.
  */
 import { assert } from '#model/assert.ts'
 import { type Change, isOfSchema, type TakenAlong } from '#model/change.ts'
@@ -103,8 +103,8 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Requires that `record` is not written by another command before the commit. For decisions that depend on
-   * its content.
+   * Requires that `record` is not written by another command before the commit. For commands that decide by
+   * the content of the record.
    */
   requireUnchanged(record: StoredRecord): void {
     this.#meet(record.kind, rowKeyOf(record)).contentMatters = true
@@ -209,9 +209,10 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Writes `record` again without a change. This causes a conflict for every command that depends on its
-   * content or removes it. Commands that add a reference to the record use this, because a concurrent removal
-   * of the record could not have seen the reference.
+   * Writes `record` again without a change. This causes a conflict for every concurrent command that
+   * requires the content of the record to be unchanged, or that removes the record. Commands that add a
+   * reference to the record use this, because a concurrent removal of the record could not have seen the
+   * reference.
    */
   touch(record: StoredRecord): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))

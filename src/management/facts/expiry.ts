@@ -21,7 +21,10 @@ import { expiresAtOf } from '#store/keyspace/record-codec.ts'
 export const EXPIRY = 'expireGrants'
 /** Maximum number of grants that one commit deletes, so that its audit entry can name all of them. */
 export const EXPIRED_PER_COMMIT = 100
-/** Maximum JSON size of the names of one commit's grants, because its audit entry contains all of them. */
+/**
+ * Maximum JSON size of the names of the grants that one commit deletes. Its audit entry contains these
+ * names.
+ */
 export const NAMES_BYTES_MAX = 16_384
 /** Rows examined before the operation pauses for other work. */
 const YIELD_ROWS = 64

@@ -112,7 +112,7 @@ export function isStillDerived(
 
 /**
  * Removes a relation whose derivation entry was removed by a caller, together with its grants, which have
- * lost their effect. If they stayed, a new entry for a new grant would restore all of them (native.md C.4,
+ * lost their effect. If these grants stayed, a new derivation entry would restore all of them (native.md C.4,
  * D-40). If a caller has defined other derivations over the relation, it becomes an ordinary relation.
  */
 function* giveUp(context: WriteContext, relation: RelationRecord, objectType: TypeRecord): Resumable<void> {

@@ -96,8 +96,8 @@ function actionIn({ actions }: TypeRecord, reference: string): ActionRecord | un
 }
 
 /**
- * Marks the type as written, and returns it. A role that is being written depends on the actions of its type.
- * The mark causes a conflict with a concurrent removal of an action, which then runs again.
+ * Marks the type as written, and returns it. A role that is being written refers to actions of its type.
+ * The mark causes a conflict with a concurrent removal of an action, and the removal then runs again.
  */
 function withContent(records: Draft, type: TypeRecord): TypeRecord {
   records.touch(type)

@@ -55,7 +55,8 @@ export const SCHEMA_CEILINGS: SchemaCeilings = {
 
 /**
  * Makes the commit fail if another command has added a part to the schema, or changed the parent of a
- * condition set, in the meantime. Call it before reading lists of parts on which the command depends.
+ * condition set, in the meantime. Call it before reading the lists of parts by which the command
+ * decides.
  */
 export function requireNoneAdded({ records }: Pick<WriteContext, 'records'>): void {
   const schema = records.get('schema', rowKeys.schema())

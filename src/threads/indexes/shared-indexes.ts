@@ -360,7 +360,10 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   async #watch(environmentId: string, writer: IndexWriter): Promise<void> {
     const isRetired = await writer.whenRetired()
     if (!isRetired || !this.#isInUse(environmentId, writer)) return
-    this.#options.onFault(environmentId, new Error('a deciding thread closed the index'))
+    this.#options.onFault(
+      environmentId,
+      new Error('a thread that makes decisions found the index damaged and retired it'),
+    )
   }
 
   /**

@@ -24,8 +24,8 @@ const UNTIL = 1
 /** Further in the past than the maximum difference between the clocks of two threads. */
 const LONG_AGO_MS = -60_000
 /**
- * Number of comparisons of the two clocks. A comparison is wrong if the thread is interrupted during it,
- * which is unlikely to happen in all of them.
+ * Number of comparisons of the two clocks. A comparison is wrong if the thread is interrupted during it.
+ * It is unlikely that all comparisons are interrupted.
  */
 const COMPARISONS = 8
 
@@ -60,7 +60,7 @@ export class StalenessDeadline {
 
   #setUntil(forMs: number): void {
     // Relaxed order would be sufficient, because no other data is published with these cells. The clocks of
-    // threads differ slightly: a deadline that has passed must be far enough in the past for all of them.
+    // threads differ slightly: a deadline that has passed must be far enough in the past for all threads.
     Atomics.store(this.handle.cells, UNTIL, this.#now() + (forMs > 0 ? forMs : LONG_AGO_MS))
     Atomics.store(this.handle.cells, IS_SET, 1)
   }

@@ -1,4 +1,7 @@
-/** A mark in the record of an environment, by which the service recognizes that a store has lost its data. */
+/**
+ * The mark that an environment had its first commit. If the mark is set and the data is missing, the service
+ * knows that the store lost data.
+ */
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

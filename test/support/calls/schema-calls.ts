@@ -186,7 +186,10 @@ export const SCHEMA_CALLS: readonly Call[] = [
   }),
 ]
 
-/** Deletions of the created entities. Their purges can still write after these calls. */
+/**
+ * Calls that delete the entities that `SCHEMA_CALLS` creates. After these calls, background purges can still
+ * write.
+ */
 export const SCHEMA_DELETIONS: readonly Call[] = [
   call('deleteProxyConfig', 'DELETE', `${CONFIGS}/gateway`),
   call('deleteSetRule', 'DELETE', RULES, RULE),

@@ -24,7 +24,7 @@ export interface PlacedBox {
   readonly farTitle: string
   readonly subtitle: string
   readonly rows: readonly PlacedRow[]
-  /** Label above the box that lists the relations of the type to itself. Empty if there are none. */
+  /** Label above the box. It lists the relations from the type to itself, and is empty if there are none. */
   readonly loop: string
 }
 

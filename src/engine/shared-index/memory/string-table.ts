@@ -10,7 +10,7 @@
  * A slot has 12 bits of the hash as a tag, so only one wrong slot in 4,096 leads to an unnecessary read of a
  * record. *Next* is the line that is needed after the record: the target of an instance's in-edges, or the
  * first line of a user's roles (`nextOf`). It is a hint for prefetching both lines together, so that most
- * checks wait for memory only twice. Correctness does not depend on it, and it can be outdated.
+ * checks wait for memory only twice. An outdated hint costs time, but results stay correct.
  *
  * Slots follow the order of the hash. A partition is therefore doubled in one ordered pass, and a deletion
  * shifts slots back. Both need whole hashes, which are recomputed from the keys in the records. Readers might

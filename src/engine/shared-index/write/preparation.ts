@@ -3,8 +3,9 @@
  * which also loads their lines into the cache. Enlarges slabs and tables that will become full, finds the
  * closures to invalidate, and adds up the memory that the commit needs.
  *
- * The preparation reads the state before the commit. If changes depend on each other, it can therefore only
- * estimate their effect. The critical section correctly does the work that remains, but readers wait for it.
+ * The preparation reads the state before the commit. If one change of the commit affects another, the
+ * preparation can therefore only estimate the effect of both. The critical section correctly does the work
+ * that remains, but readers wait for it.
  *
  * Requires neither the lock nor a critical section, because only the writer changes facts, and the
  * preparation runs in its thread.

@@ -7,9 +7,9 @@ import { idFrom } from '#model/instance-reference.ts'
 import type { MappingRuleRead, MappingRuleStored, MappingRuleWrite } from '#entities/proxy-config.ts'
 
 /**
- * Converts rules to records with resource types and actions by key. Throws `NOT_FOUND` for an unknown one. A
- * rule does not depend on them: if its resource type or action is removed, the rule stays, and requests that
- * match it are denied.
+ * Converts rules to records with resource types and actions by key. Throws `NOT_FOUND` for an unknown one.
+ * If the resource type or the action of a rule is removed later, the rule stays, and requests that match
+ * the rule are denied.
  */
 function* namedRules(
   records: RecordReader,

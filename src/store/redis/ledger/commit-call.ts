@@ -34,8 +34,8 @@ export interface CommitSettings {
   readonly keys: RedisKeys
   readonly logEntriesMax: number
   /**
-   * Position on which the sender's reads are based. Null if the commit does not depend on any earlier commit
-   * that could be lost.
+   * Position on which the sender's reads are based. Null if the commit is correct even if earlier
+   * commits were lost.
    */
   readonly ground: LogPosition | null
 }

@@ -1,7 +1,7 @@
 /**
  * Names of all keys in Redis. The keys of one environment share a hash tag, so that one script can access
- * them all in a cluster. The keys of the heartbeats share another hash tag. `docs/redis-internals.md`
- * documents their writers and contents.
+ * all these keys in a cluster. The keys of the heartbeats share another hash tag. `docs/redis-internals.md`
+ * documents the writers and the content of each key.
  */
 
 export interface RedisKeys {
