@@ -27,7 +27,7 @@ describe('the setting VERDICT_KEY_FILE', () => {
     expect(await status(env, '--key', API_KEY)).toMatchObject(COUNTED)
   })
 
-  test('is rejected together with VERDICT_KEY, and no secret is printed', async () => {
+  test('is rejected if VERDICT_KEY is also set, and the message contains no secret', async () => {
     const told = await status({ VERDICT_KEY: 'one-secret', VERDICT_KEY_FILE: keyFile('other-secret') })
     expect(told).toEqual({
       code: 2,

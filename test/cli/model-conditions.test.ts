@@ -129,7 +129,7 @@ describe('verdict apply', () => {
     ])
   })
 
-  test('removes sets and rules only with --prune: rules first, then child sets, then their parents', () =>
+  test('removes sets and rules only with --prune: rules first, then child sets, then parent sets', () =>
     inCopy('conditions-pruned', async () => {
       const [head, tail] = [MODEL.split('condition_sets:')[0]!, MODEL.split('users:')[1]!]
       const without = `${head}users:${tail}`

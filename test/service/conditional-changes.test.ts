@@ -109,7 +109,7 @@ test.each(CHANGES)('a conditional change of %s', async (_, change, others) => {
   expect(await goesThrough(environment, change, nobody)).toBe(true)
 })
 
-test('a conditional change depends on the rows that its condition read, even if it writes another row', async () => {
+test('a conditional change fails if a row that its condition read was changed, even if it writes another row', async () => {
   const environment = await opened()
   const clerk = { params: CLERK }
   const attempt = () =>

@@ -66,7 +66,7 @@ test('requests of all threads are reported per second by type', () => {
   })
 })
 
-test('each sample covers its own interval, independent of its length', () => {
+test('the rates of a sample are computed over its actual interval, even if it is late', () => {
   const { http, take } = figures(1)
   const [one] = http as [Counted]
   ended(one, one.decision, 200, 10)

@@ -41,7 +41,7 @@ function grantsOf(engine: SharedEngine, type: string, key: string): string[] {
   return grants.map(grant => `${grant.user} ${grant.role}@${grant.instance!.type}:${grant.instance!.key}`)
 }
 
-test('searches are correct for an object that thousands of groups share, with a guard on their derivation', () => {
+test('searches are correct for an object with roles of thousands of groups and a guard on the derivation from groups', () => {
   const engine = SharedEngine.with([
     ...groups,
     resourceType('hub', 'read'),

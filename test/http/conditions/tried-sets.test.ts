@@ -167,7 +167,7 @@ describe('the trial of a resource set', () => {
 })
 
 describe('the trial of a set with a parent', () => {
-  test('includes the conditions of the ancestors, with the key of their set', async () => {
+  test('includes the conditions of each ancestor, with the key of this ancestor', async () => {
     const [top, mid] = fresh('top', 'mid')
     await verdict.conditionSet({ key: top, conditions: { 'user.active': { equals: true } } })
     await verdict.conditionSet({ key: mid, parent_id: top, conditions: MEMBER })

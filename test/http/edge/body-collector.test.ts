@@ -78,7 +78,7 @@ test('a body is copied once into an available buffer of its size, even if the fi
   expect(buffers.take(1)).toBe(tooSmall)
 })
 
-test('the suitable buffer that was returned last is used first', () => {
+test('if several buffers are suitable, the one that was returned last is used', () => {
   const buffers = new BodyBuffers()
   const [one, other] = [Buffer.alloc(MEGABYTE), Buffer.alloc(MEGABYTE)]
   buffers.giveBack(one)

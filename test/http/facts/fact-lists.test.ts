@@ -236,7 +236,7 @@ describe('relationship tuples', () => {
 })
 
 describe('lists of instances and tenants', () => {
-  test('filter instances by tenant, type and part of their key', async () => {
+  test('filter instances by tenant, type and part of the instance key', async () => {
     const keys = (query: string) => verdict.keysIn(`${FACTS}/resource_instances?${query}`)
     expect(await keys('resource=folder')).toEqual(['f1'])
     expect(await keys('tenant=umbrella')).toEqual(['x1', 'x2'])

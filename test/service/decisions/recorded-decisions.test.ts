@@ -7,7 +7,7 @@ import type { Decided } from '#threads/pool/body-jobs.ts'
 
 const QUERY: Query = { user: 'u', action: 'read', type: 'document', key: 'd', tenant: null }
 
-test('decisions are recorded for the request of their client, with checks only if they are observed', () => {
+test('decisions are recorded for the request of their client, with the checks only if checks are observed', () => {
   const clients = [0, 1].map(() => ({ requestId: '', decided: [] as Decided[] }))
   for (const [index, client] of clients.entries()) {
     const recorded = new RecordedDecisions(index === 1)

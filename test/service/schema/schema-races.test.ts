@@ -243,7 +243,7 @@ describe('moving a set with a rule below a set of another resource', () => {
     await expect(environment.execute('createSetRule', rule)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('conflicts with a rule that is created while the move yields, and the retry of the move is refused', async () => {
+  test('conflicts with a rule that another commit creates between two steps of the move, and the retry of the move is refused', async () => {
     const environment = await prepared()
     const parent = { params: { condition_set_id: 'other' }, body: { parent_id: 'any' } }
     await environment.execute('updateConditionSet', parent)

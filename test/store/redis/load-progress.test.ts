@@ -14,7 +14,7 @@ function progressOf(total: number) {
   return { progress, at, lines }
 }
 
-test('a long load logs every two seconds the number of loaded facts, their rate and the remaining facts', () => {
+test('a long load logs every two seconds the loaded facts, the facts per second and the remaining facts', () => {
   const { progress, at, lines } = progressOf(10_000)
   at(1_000, 1_000)
   at(1_999, 1_000)

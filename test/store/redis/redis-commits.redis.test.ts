@@ -41,7 +41,7 @@ async function setup(options: { readonly logEntriesMax?: number } = {}): Promise
   return { keys, proxy, ledger, other }
 }
 
-test('a commit that depends on a commit outside the log of Redis is refused; a dependency in the log is met', async () => {
+test('a commit is refused if the log of Redis has no commit, or another one, at the position on which it is based', async () => {
   const { ledger } = await setup({ logEntriesMax: 2 })
   const first = { ...commitOf({ put: { alice: 'ar' } }), id: commitId() }
   const { epoch } = await ledger.commit(first)
@@ -53,7 +53,7 @@ test('a commit that depends on a commit outside the log of Redis is refused; a d
   expect((await allRows(ledger)).map(({ key }) => key)).toEqual(['alice'])
   expect(await on(1, first.id)).toMatchObject({ sequence: 2 })
   await ledger.commit(commitOf({}))
-  // The log begins at 2. Dependencies on earlier commits, which are unknown, are not checked.
+  // The log begins at 2. Earlier positions are not checked, because their commits are unknown.
   expect(await on(1, commitId())).toMatchObject({ sequence: 4 })
 })
 
