@@ -42,6 +42,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'http/changes/effective.test.ts': { 'measures time': ENDS },
   'http/changes/streams.test.ts': { 'measures time': ENDS },
   'http/facts/expiry.test.ts': { 'measures time': ENDS },
+  'http/plans/plan-expiry.test.ts': { 'measures time': ENDS },
   'service/removals/expiry-removal.test.ts': { 'measures time': LOWER },
   'threads/index-expiry.test.ts': { 'measures time': ENDS },
   'engine/shared-index/rules/rule-scratch.test.ts': {

@@ -1,4 +1,4 @@
-/** A plan without a scan belongs to one state, although commits are made between its steps (filter.md P62). */
+/** A plan without a scan belongs to one state, although commits are made during it (filter.md P62). */
 import { expect, test } from 'vitest'
 import type { PlanAnswer, PlanJob } from '#decisions/plan/planned-question.ts'
 import { planInSlices } from '#decisions/plan/plan-job.ts'
