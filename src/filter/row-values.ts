@@ -131,11 +131,12 @@ function invalid(field: Field, expected: string, name: string): FilterError {
 
 /** The check of a row (filter.md P18), as the body of `POST /allowed`. */
 export function rowCheck(table: FilterTable, question: PlanQuestion, row: TableRow): Record<string, unknown> {
-  const attributes: Record<string, unknown> = { ...question.attributes }
+  const attributes = new Map(Object.entries(question.attributes ?? {}))
   for (const field of table.fields.values()) {
     if (!field.name.startsWith('attributes.')) continue
     const value = valueIn(row, field)
-    if (value !== null || field.nulls === 'sent') attributes[field.name.slice('attributes.'.length)] = value
+    if (value !== null || field.nulls === 'sent')
+      attributes.set(field.name.slice('attributes.'.length), value)
   }
   const { user, action, context } = question
   const tenant = question.tenant ?? (table.tenant && valueIn(row, table.tenant))
@@ -146,7 +147,7 @@ export function rowCheck(table: FilterTable, question: PlanQuestion, row: TableR
       type: table.type,
       key: valueIn(row, table.key),
       ...(tenant !== null && { tenant }),
-      attributes,
+      attributes: Object.fromEntries(attributes),
     },
     ...(context && { context }),
   }

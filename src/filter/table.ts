@@ -10,7 +10,7 @@ export type ColumnKind =
   | 'text'
   /** A column of the type `uuid` of PostgreSQL. */
   | 'uuid'
-  /** Whole numbers within 2^53 in both directions, or the decimal text of a key in a whole-number column. */
+  /** Whole numbers whose magnitude is below 2^53, or the decimal text of a key in a whole-number column. */
   | 'integer'
   /** Whole numbers of 64 bits. */
   | 'bigint'
@@ -195,10 +195,10 @@ function invalid(message: string, field: string | null): FilterError {
 
 /** The body of `POST /allowed/plan` for a table and a question. */
 export function planRequest(described: FilterTable, question: PlanQuestion): Record<string, unknown> {
-  const attributes: Record<string, { type: ColumnType; nulls: Field['nulls'] }> = {}
+  const attributes = new Map<string, { type: ColumnType; nulls: Field['nulls'] }>()
   const relations: string[] = []
   for (const { name, type, nulls } of described.fields.values()) {
-    if (name.startsWith('attributes.')) attributes[name.slice('attributes.'.length)] = { type, nulls }
+    if (name.startsWith('attributes.')) attributes.set(name.slice('attributes.'.length), { type, nulls })
     if (name.startsWith('relations.')) relations.push(name.slice('relations.'.length))
   }
   const { user, action, tenant, attributes: constants, context, maxIds } = question
@@ -211,7 +211,12 @@ export function planRequest(described: FilterTable, question: PlanQuestion): Rec
       ...(constants && { attributes: constants }),
     },
     ...(context && { context }),
-    columns: { tenant: described.tenant !== null, attributes, relations },
+    columns: {
+      tenant: described.tenant !== null,
+      // An attribute can be named `__proto__`.
+      attributes: Object.fromEntries(attributes),
+      relations,
+    },
     tenants_agree: described.tenantsAgree,
     ...(maxIds !== undefined && { max_ids: maxIds }),
   }

@@ -259,6 +259,14 @@ const row = {
   teams: ['red'],
 }
 
+test('an attribute named __proto__ is sent in the request of a plan and in the check of a row', () => {
+  const attributes = Object.fromEntries([['__proto__', { column: 'proto', type: 'string' as const }]])
+  const things = table({ type: 'thing', key: { column: 'key' }, attributes })
+  expect(JSON.stringify(planRequest(things, { user: 'ann', action: 'read' }))).toContain('"__proto__":{')
+  const check = rowCheck(things, { user: 'ann', action: 'read' }, { key: 'a', proto: 'x' })
+  expect(JSON.stringify(check)).toContain('"__proto__":"x"')
+})
+
 test('the request of a plan and the check of a row follow from one description', () => {
   expect(planRequest(documents, question)).toEqual({
     user: { key: 'ann' },
