@@ -14,9 +14,8 @@ import type { Instant } from '#entities/instant.ts'
 import type { MemberGroupRecord } from '#entities/organization-records.ts'
 import type { GrantHolder } from '#model/members/member-reach.ts'
 import type { OrganizationPlaceNames } from '#model/members/organization-places.ts'
-import { textOf } from '#model/text/byte-text.ts'
 import { rowKeys, lists } from '#store/keyspace/keyspace.ts'
-import { decodeAs, KIND_BYTES } from '#store/keyspace/record-codec.ts'
+import { KIND_BYTES } from '#store/keyspace/record-codec.ts'
 import { readUuid } from '#store/keyspace/uuid-bytes.ts'
 import type { Row } from '#store/ledger.ts'
 
@@ -76,8 +75,9 @@ interface KeptSession {
   readonly groups: readonly string[]
 }
 
-/** Sessions between two pauses. */
-const AT_ONCE = 100
+/** Sessions that are read, or only looked at, between two pauses. */
+const READ_AT_ONCE = 10
+const WALKED_AT_ONCE = 1_000
 
 export class SessionDirectory {
   readonly #options: SessionDirectoryOptions
@@ -85,8 +85,6 @@ export class SessionDirectory {
   readonly #ofMembers = new Map<string, Set<string>>()
   readonly #slots = new Map<string, number>()
   readonly #freeSlots: number[] = []
-  /** Names of the groups of members by the keys of their rows. */
-  readonly #groupNames = new Map<string, string>()
   #groups: ReadonlyMap<string, MemberGroupRecord> = new Map()
   #places: OrganizationPlaceNames | null = null
 
@@ -117,15 +115,16 @@ export class SessionDirectory {
   /** Reads all rows, and returns the differences from the state before. O(sessions). */
   async load(): Promise<SessionChanges> {
     const records = this.#options.records()
-    this.#readGroups(records)
+    this.#groups = memberGroupsByName(records)
     const ids = new Set(this.#sessions.keys())
     for (const { id } of records.list('session', lists.all('session'))) ids.add(id)
     return this.#changesOf(ids, true)
   }
 
-  /** Returns the differences that a commit makes. The directory can already include later commits. */
+  /** Returns the differences that a commit makes. The rows can already include later commits. */
   async apply({ put, delete: deleted }: CommittedRows): Promise<SessionChanges> {
     const ids = new Set<string>()
+    const groupIds = new Set<string>()
     let hasPlaces = false
     for (const key of [...put.map(row => row.key), ...deleted]) {
       switch (key[0]) {
@@ -136,7 +135,7 @@ export class SessionDirectory {
           for (const id of this.#ofMembers.get(idIn(key)) ?? []) ids.add(id)
           break
         case KIND_BYTES['member-group']:
-          for (const name of this.#namesOfGroup(key, put)) this.#addSessionsOf(name, ids)
+          groupIds.add(idIn(key))
           break
         case KIND_BYTES.project:
         case KIND_BYTES.environment:
@@ -145,6 +144,7 @@ export class SessionDirectory {
         default:
       }
     }
+    if (groupIds.size > 0) await this.#addSessionsOf(this.#changedGroups(groupIds), ids)
     return this.#changesOf(ids, hasPlaces)
   }
 
@@ -156,25 +156,29 @@ export class SessionDirectory {
     return true
   }
 
-  /** The names of a group before and after a commit. */
-  #namesOfGroup(key: Uint8Array, put: readonly Row[]): string[] {
-    const before = this.#groupNames.get(textOf(key))
-    const row = put.find(each => textOf(each.key) === textOf(key))
-    const after = row && decodeAs('member-group', row).group
-    this.#readGroups(this.#options.records())
-    return [before, after].filter(name => name !== undefined)
-  }
-
-  #readGroups(records: RecordReader): void {
-    this.#groups = memberGroupsByName(records)
-    this.#groupNames.clear()
-    for (const { id, group } of this.#groups.values()) {
-      this.#groupNames.set(textOf(rowKeys.memberGroup(id)), group)
+  /**
+   * Reads all groups again. Returns the names of those with these ids, and of those that differ from the ones
+   * that were read before: the rows can include a later commit, which must not be missed when it is applied.
+   */
+  #changedGroups(ids: ReadonlySet<string>): ReadonlySet<string> {
+    const before = this.#groups
+    const after = memberGroupsByName(this.#options.records())
+    this.#groups = after
+    const isChanged = (name: string): boolean => {
+      const [old, present] = [before.get(name), after.get(name)]
+      if (old === undefined || present === undefined) return true
+      return old.id !== present.id || old.updatedAt !== present.updatedAt || ids.has(present.id)
     }
+    return new Set([...before.keys(), ...after.keys()].filter(isChanged))
   }
 
-  #addSessionsOf(group: string, ids: Set<string>): void {
-    for (const [id, { groups }] of this.#sessions) if (groups.includes(group)) ids.add(id)
+  /** Adds the ids of the sessions in one of the groups. O(sessions). */
+  async #addSessionsOf(names: ReadonlySet<string>, ids: Set<string>): Promise<void> {
+    let count = 0
+    for (const [id, { groups }] of this.#sessions) {
+      if (++count % WALKED_AT_ONCE === 0) await this.#options.pause()
+      if (groups.some(name => names.has(name))) ids.add(id)
+    }
   }
 
   async #changesOf(ids: ReadonlySet<string>, hasPlaces: boolean): Promise<SessionChanges> {
@@ -184,7 +188,7 @@ export class SessionDirectory {
     const used: SessionUse[] = []
     let count = 0
     for (const id of ids) {
-      if (++count % AT_ONCE === 0) await this.#options.pause()
+      if (++count % READ_AT_ONCE === 0) await this.#options.pause()
       const before = this.#sessions.get(id)?.accepted
       const after = this.#read(id)
       if (after === null) {
