@@ -3,7 +3,7 @@
  * Addresses are in the fragment after `#`, which browsers do not send to servers.
  */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter'
 import { Problem } from './interface/problem.ts'
 import { ErrorBoundary } from './parts/error-boundary.tsx'
@@ -104,25 +104,19 @@ function AllPages() {
       </Route>
       {/* Organization keys do not belong to a project, so this address has no project and environment. */}
       <Route path="/~/operations/*?">
-        <PlainFrame>
-          <Suspense fallback={<Skeleton />}>
-            <OperationPages />
-          </Suspense>
-        </PlainFrame>
+        <PlainPage>
+          <OperationPages />
+        </PlainPage>
       </Route>
       <Route path="/~/members/*?">
-        <PlainFrame>
-          <Suspense fallback={<Skeleton />}>
-            <MemberPages />
-          </Suspense>
-        </PlainFrame>
+        <PlainPage>
+          <MemberPages />
+        </PlainPage>
       </Route>
       <Route path="/~/account">
-        <PlainFrame>
-          <Suspense fallback={<Skeleton />}>
-            <AccountPage />
-          </Suspense>
-        </PlainFrame>
+        <PlainPage>
+          <AccountPage />
+        </PlainPage>
       </Route>
       <Route path="/:project/:environment/*?">
         {({ project, environment }) => (
@@ -143,6 +137,15 @@ function AllPages() {
         <Redirect to="/" replace />
       </Route>
     </Switch>
+  )
+}
+
+/** A page outside of an environment, whose code is loaded when the user opens it. */
+function PlainPage({ children }: { readonly children: ReactNode }) {
+  return (
+    <PlainFrame>
+      <Suspense fallback={<Skeleton />}>{children}</Suspense>
+    </PlainFrame>
   )
 }
 

@@ -224,18 +224,16 @@ function bodyText(family: ErrorFamily, { status, spec, message, detail, levels }
   return JSON.stringify(error)
 }
 
-/** Codes that the errors of plans contain unchanged (filter.md, section 6). */
-const PLAN_CODES: ReadonlySet<ErrorCode> = new Set([
-  'LIMIT_EXCEEDED',
-  'UNKNOWN_RELATION',
-  'FILTER_NOT_EXPRESSIBLE',
-  'FILTER_TOO_LARGE',
-  'FILTER_TOO_COSTLY',
-])
-
+/** Errors that only plans have, and `LIMIT_EXCEEDED`, keep their own code (filter.md, section 6). */
 function planBody(code: ErrorCode, status: number, message: string, detail: PlanRefusal['detail']): string {
-  const errorCode = (PLAN_CODES.has(code) ? code : PROBLEMS[code].errorCode) as PlanRefusal['error_code']
-  return JSON.stringify({ code: status, message, error_code: errorCode, detail } satisfies PlanRefusal)
+  const { only, errorCode: general } = PROBLEMS[code]
+  const errorCode = only === 'plan' || code === 'LIMIT_EXCEEDED' ? code : general
+  return JSON.stringify({
+    code: status,
+    message,
+    error_code: errorCode as PlanRefusal['error_code'],
+    detail,
+  } satisfies PlanRefusal)
 }
 
 function findings(detail: readonly ErrorDetail[], message: string): ManagementError['detail'] & object {
