@@ -48,7 +48,7 @@ export interface PlanFacts {
    */
   readonly instances: InstanceKeys
   readonly subjects: readonly RelationSubjects[]
-  /** Instances on which the user has any direct role. Empty if no derivation in `subjects` is guarded. */
+  /** Instances on which the user has a direct role. Empty if no derivation in `subjects` is guarded. */
   readonly direct: InstanceKeys
   /** Earliest expiration time of a fact on which the lists depend, in milliseconds since 1970. */
   readonly factsEnd: number | null

@@ -225,7 +225,7 @@ export class PlanWalk {
     if (expiresAt !== null && expiresAt < this.end) this.end = expiresAt
   }
 
-  /** Returns the instances of the type on which the user has any direct role. O(assignments of the user). */
+  /** Returns the instances of the type on which the user has a direct role. O(assignments of the user). */
   direct(): FoundLines {
     const { regions, schema } = this.#parts
     const { graph } = regions
