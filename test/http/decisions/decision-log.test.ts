@@ -17,6 +17,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { pause } from '#testing/processes/pause.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 function recordsIn(text: string): Record<string, unknown>[] {
@@ -39,6 +40,20 @@ function logTo(
     counters: null,
     onFault: error => expect(error).toBe(undefined),
   })
+}
+
+async function areWritten(path: string, count: number): Promise<void> {
+  while (readFileSync(path, 'utf8').split('\n').length <= count) await pause()
+}
+
+/**
+ * Returns the records of a log after the service was closed. A close waits for the disk for a limited time
+ * only, so the service is closed when the file has `count` records.
+ */
+async function recordsOf(path: string, count: number, verdict: Client): Promise<Record<string, unknown>[]> {
+  await areWritten(path, count)
+  await verdict.close()
+  return recordsIn(readFileSync(path, 'utf8'))
 }
 
 async function ask(verdict: Client, user: string): Promise<void> {
@@ -69,8 +84,7 @@ test('the decision log has a record of each decision, including each check of a 
     headers: { 'x-request-id': 'evaluated' },
   })
   const scrape = await Scrape.of(verdict.address)
-  await verdict.close()
-  const records = recordsIn(readFileSync(path, 'utf8'))
+  const records = await recordsOf(path, 5, verdict)
   const scope = {
     environment_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     time: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -95,10 +109,10 @@ test('the decision log has a record of each plan without its filter, and the met
   await plan('eve', { attributes: { secret: { type: 'string' } } })
   await plan('alice', { relations: ['parent'] })
   const scrape = await Scrape.of(verdict.address)
-  await verdict.close()
+  const records = await recordsOf(path, 3, verdict)
   const about = { action: 'read', resource_type: 'document', tenant: null, ids: 0 }
   const own = { time: expect.any(String), request_id: expect.any(String), environment_id: expect.any(String) }
-  expect(recordsIn(readFileSync(path, 'utf8'))).toEqual([
+  expect(records).toEqual([
     { ...own, ...about, user: 'alice', plan: 'conditional' },
     { ...own, ...about, user: 'eve', plan: 'always_denied' },
     { ...own, ...about, user: 'alice', plan: 'refused' },
@@ -134,10 +148,9 @@ test('the decision log never contains attributes or context', async () => {
   await verdict.post('/allowed/bulk', [native])
   await verdict.post('/access/v1/evaluation', authzen)
   await verdict.post('/access/v1/evaluations', { evaluations: [authzen] })
-  await verdict.close()
-  const text = readFileSync(path, 'utf8')
-  expect(recordsIn(text).map(({ allow }) => allow)).toEqual([true, true, true, true])
-  expect(text).not.toContain('note')
+  const records = await recordsOf(path, 4, verdict)
+  expect(records.map(({ allow }) => allow)).toEqual([true, true, true, true])
+  expect(readFileSync(path, 'utf8')).not.toContain('note')
 })
 
 test('the decision log records the decisions that a batch returns, except those about subjects that are not users', async () => {
@@ -165,8 +178,7 @@ test('the decision log records the decisions that a batch returns, except those 
     logged.push(...users.map(user => [id, user] as [string, string]))
   }
   const scrape = await Scrape.of(verdict.address)
-  await verdict.close()
-  const records = recordsIn(readFileSync(path, 'utf8'))
+  const records = await recordsOf(path, logged.length, verdict)
   expect(records.map(({ request_id: id, user }) => [id, user])).toEqual(logged)
   expect(scrape.sum('verdict_checks_total')).toBe(logged.length)
 })
@@ -187,13 +199,11 @@ test('the decision log has the claimed actor of each request; a claim that is no
     })
   }
   await verdict.send('POST', '/allowed/bulk', { body: [check, check], headers: behalf })
-  await verdict.close()
+  const records = await recordsOf(path, 10, verdict)
   const claimed = { actor: { kind: 'claimed', name: 'agent 7', on_behalf_of: ['bob'], ...by } }
   const malformed = { actor: { kind: 'claimed', malformed: true } }
   const origins = [{}, claimed, malformed, malformed].flatMap(each => [each, each])
-  const actors = recordsIn(readFileSync(path, 'utf8')).map(record =>
-    'actor' in record ? record['actor'] : 0,
-  )
+  const actors = records.map(record => ('actor' in record ? record['actor'] : 0))
   expect(actors).toEqual([...origins, claimed, claimed].map(each => ('actor' in each ? each.actor : 0)))
 })
 
@@ -208,9 +218,10 @@ test('the decision log has the decisions of a large bulk in order, with its requ
     const bulk = verdict.send('POST', '/allowed/bulk', { body, headers })
     const [answer] = await Promise.all([bulk, ask(verdict, 'eve'), ask(verdict, 'eve')])
     expect(answer.status).toBe(200)
+    // The buffer can hold the records of one bulk, but not those of many bulks.
+    await areWritten(path, bulks * (users.length + 2))
   } while ((await Scrape.of(verdict.address)).sum('verdict_pool_busy_seconds_total') === 0)
-  await verdict.close()
-  const records = recordsIn(readFileSync(path, 'utf8'))
+  const records = await recordsOf(path, bulks * (users.length + 2), verdict)
   for (let bulk = 0; bulk < bulks; bulk++) {
     const ofBulk = records.filter(({ request_id: id }) => id === `bulk-${bulk}`)
     expect(ofBulk.map(({ user }) => user)).toEqual(users)
@@ -228,8 +239,7 @@ test('the decision log truncates long request ids, so that one id cannot fill it
   const id = 'i'.repeat(3_000)
   const answer = await verdict.send('POST', '/allowed/bulk', { body, headers: { 'x-request-id': id } })
   expect(answer.headers.get('x-request-id')).toBe(id)
-  await verdict.close()
-  const records = recordsIn(readFileSync(path, 'utf8'))
+  const records = await recordsOf(path, body.length, verdict)
   expect(records.length).toBe(body.length)
   for (const { request_id: kept } of records) expect(kept).toBe(id.slice(0, KEPT_REQUEST_ID_LENGTH_MAX))
 })
@@ -277,6 +287,7 @@ test('a sampled decision log contains the configured share of the decisions, and
   log.decided(Uint8Array.of(0, 0, 0, 1), { query }, 'environment', { requestId: 'second' })
   expect(read).toEqual([0, 0, 3])
   await log.close()
+  await areWritten(path, 3)
   const records = recordsIn(readFileSync(path, 'utf8'))
   expect(records.map(({ request_id: id, user, allow }) => [id, user, allow])).toEqual([
     ['first', 'user-0', false],
@@ -294,6 +305,7 @@ test('the decision log truncates names at the maximum length of keys', async () 
   const asked = { query: (index: number) => [names, longer][index]! }
   log.decided(Uint8Array.of(1, 1), asked, 'environment', { requestId: 'request' })
   await log.close()
+  await areWritten(path, 2)
   const fields = ['user', 'action', 'resource_type', 'resource_key', 'tenant']
   const logged = recordsIn(readFileSync(path, 'utf8')).map(record => fields.map(field => record[field]))
   expect(logged).toEqual([Array(5).fill(longest), Array(5).fill(`${longest}…`)])
@@ -315,6 +327,7 @@ test.each([
     for (let request = 0; request < 2; request++)
       log.decided(Uint8Array.of(1, 1, 1), { query }, 'environment', { requestId: 'request', actor })
     await log.close()
+    await areWritten(path, 6)
     const short = { ...actor, on_behalf_of: names.slice(0, kept), ...(isCut && { is_cut: true }) }
     const logged = recordsIn(readFileSync(path, 'utf8')).map(record => record['actor'])
     expect(logged).toEqual([actor, short, short, actor, short, short])

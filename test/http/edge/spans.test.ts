@@ -42,6 +42,14 @@ async function tracing(options: Partial<SpanExportOptions> = {}) {
   return { collector, tracing: opened, counted, until, faults }
 }
 
+/**
+ * Resolves when the collector has `count` spans. A close waits for it for a limited time only, and the
+ * process then continues to send.
+ */
+async function received(collector: OtlpCollector, count: number): Promise<void> {
+  await collector.until(() => collector.spans.length >= count)
+}
+
 function trace(by: Tracing, path: string, { status = 200, traceparent = '' } = {}): void {
   const headers = new Map(traceparent === '' ? [] : [['traceparent', traceparent]])
   by.begin(ROUTE, { method: 'POST', path, headers }).end(status)
@@ -59,6 +67,7 @@ describe('the trace sampler', () => {
     trace(by, '/not-sampled', { traceparent: `00-${LOW}-${CALLER}-00` })
     trace(by, '/own')
     await by.close()
+    await received(collector, traced.split(' ').filter(Boolean).length)
     expect(collector.spans.map(({ attributes }) => attributes['url.path']).join(' ')).toBe(traced)
   })
 
@@ -70,6 +79,7 @@ describe('the trace sampler', () => {
     const { collector, tracing: by } = await tracing({ tracesSampler, tracesShare: 0.5 })
     for (const id of [LOW, HIGH]) trace(by, '/allowed', { traceparent: `00-${id}-${CALLER}-01` })
     await by.close()
+    await received(collector, kept.length)
     expect(collector.spans.map(({ traceId }) => traceId)).toEqual(kept)
   })
 
@@ -78,7 +88,7 @@ describe('the trace sampler', () => {
     const { collector, tracing: by } = await tracing(options)
     for (let count = 0; count < 400; count += 1) trace(by, '/allowed')
     await by.close()
-    expect(collector.spans.length).toBeGreaterThan(0)
+    await received(collector, 1)
     expect(collector.spans.length).toBeLessThan(400)
   })
 })
@@ -95,6 +105,7 @@ test.each([
   const { collector, tracing: by } = await tracing()
   trace(by, '/allowed', { status })
   await by.close()
+  await received(collector, 1)
   const [span] = collector.spans
   expect(span!.status).toBe(ofSpan)
   expect(span!.attributes['error.type']).toBe(error)
@@ -143,6 +154,7 @@ test('closing waits for an unresponsive collector for a limited time', async () 
   collector.hold()
   trace(by, '/allowed')
   await by.close()
+  await received(collector, 1)
   expect(collector.spans).toHaveLength(1)
   expect(counted()).toEqual({ sent: 0, dropped: 0, failed: 0 })
 })

@@ -28,18 +28,25 @@ async function ask(
 
 const ALLOWED = { body: question('alice', 'read', 'document') }
 
-/** Runs a service until `asking` returns, and returns all spans that the service has sent by its exit. */
-async function spansOf(asking: (service: ServiceProcess) => Promise<void>): Promise<readonly ReceivedSpan[]> {
+/**
+ * Runs a service until `asking` returns and the collector has `count` spans. Returns all spans that the
+ * service has sent by its exit. At its exit, it sends spans for a limited time only.
+ */
+async function spansOf(
+  count: number,
+  asking: (service: ServiceProcess) => Promise<void>,
+): Promise<readonly ReceivedSpan[]> {
   const collector = await OtlpCollector.start()
   const service = started({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.address })
   await asking(service)
+  await collector.until(() => collector.spans.length >= count)
   expect(await service.end('SIGTERM')).toBe(0)
   return collector.spans
 }
 
 describe('spans of requests', () => {
   test('continue the trace of the caller, on HTTP threads and on the main thread', async () => {
-    const spans = await spansOf(async service => {
+    const spans = await spansOf(5, async service => {
       const headers = { traceparent: SAMPLED }
       await ask(service, 'POST', '/allowed', { ...ALLOWED, headers })
       await ask(service, 'POST', `${FACTS}/users`, { body: { key: 'alice' }, headers })
@@ -61,7 +68,7 @@ describe('spans of requests', () => {
 
   test('have the attributes that OpenTelemetry defines for HTTP servers', async () => {
     let port = 0
-    const [decision, change, lost, strange, ...others] = await spansOf(async service => {
+    const [decision, change, lost, strange, ...others] = await spansOf(4, async service => {
       port = Number(new URL(await service.address()).port)
       const headers = { 'user-agent': 'a client', 'x-forwarded-proto': 'https' }
       await ask(service, 'POST', '/allowed?user=secret', { ...ALLOWED, headers })
@@ -105,7 +112,7 @@ describe('spans of requests', () => {
   })
 
   test('do not exist for probes', async () => {
-    const spans = await spansOf(async service => {
+    const spans = await spansOf(1, async service => {
       for (const path of ['/healthy', '/ready', '/fresh', '/metrics']) {
         for (const method of ['GET', 'HEAD']) expect(await ask(service, method, path)).toBe(200)
       }
