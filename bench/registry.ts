@@ -48,6 +48,7 @@ export const BENCHES: readonly Bench[] = [
   ofService('latency', '3 min', 'latency of single decisions by load, and near the peak; needs wrk'),
   ofService('pool', '1 min', 'a bulk of 10,000 checks with a pool thread on a second core'),
   ofService('with-bulks', '1 min', 'p99 of single decisions during bulks of 10,000 checks'),
+  ofService('plans', '2 min', 'plans relative to decisions and searches; p99 of decisions during plans'),
   ofService('after-bulks', '1 min', 'a single decision after ten bulks that arrive together'),
   ofService('with-writes', '1 min', 'p99 of single decisions during 2,000 changes per second'),
   ofService('facts', '1 min', 'cost of a check in the engine by the number of facts'),

@@ -11,6 +11,7 @@ import { measureWithWrites } from './http/with-writes.ts'
 import { measureBesideHostiles } from './hostile/beside-hostiles.ts'
 import { measureAfterBulks } from './http/after-bulks.ts'
 import { measureWithBulks, measureLatency } from './http/latency.ts'
+import { measurePlans } from './http/plans.ts'
 import { measurePool } from './http/pool.ts'
 import { measureRuledBulk } from './http/ruled-bulk.ts'
 import { Stage } from './http/stage.ts'
@@ -26,6 +27,7 @@ const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
   latency: measureLatency,
   pool: measurePool,
   'with-bulks': measureWithBulks,
+  plans: measurePlans,
   'after-bulks': measureAfterBulks,
   'with-writes': measureWithWrites,
   'beside-hostiles': measureBesideHostiles,

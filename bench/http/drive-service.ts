@@ -3,7 +3,7 @@
  * their pool threads and the index are those of the real service. Only the store and management are missing,
  * because decisions do not use them.
  *
- *     node bench/http/drive-service.ts [scale [rules]]
+ *     node bench/http/drive-service.ts [scale [rules | plans]]
  *
  * The program reads HTTP_THREADS, POOL_THREADS and other settings in the same way as the service.
  */
@@ -20,6 +20,7 @@ import { readConfig } from '../../src/config/read-config.ts'
 import { tuneV8 } from '../../src/composition/process/v8-tuning.ts'
 import { WORKER_URLS } from '../../src/composition/process/worker-urls.ts'
 import { Drive } from '../data/drive.ts'
+import { PlannedDrive } from '../data/planned-drive.ts'
 import { RuledDrive } from '../data/ruled-drive.ts'
 import { API_KEY } from '../lib/prepared-store.ts'
 
@@ -27,7 +28,12 @@ const ENVIRONMENT_ID = '00000000-0000-4000-8000-000000000001'
 tuneV8()
 const config = readConfig({ HTTP_THREADS: '1', LOG_LEVEL: 'warn', ...process.env })
 const scale = Number(process.argv[2] ?? 1)
-const drive = process.argv[3] === 'rules' ? new RuledDrive('W6', scale) : new Drive('W1', scale)
+const drives = {
+  none: () => new Drive('W1', scale),
+  rules: () => new RuledDrive('W6', scale),
+  plans: () => new PlannedDrive('W1', scale),
+}
+const drive = drives[(process.argv[3] ?? 'none') as keyof typeof drives]()
 
 const threads = new HttpThreads({
   entry: WORKER_URLS.http,

@@ -100,6 +100,15 @@ export class Stage {
     })
   }
 
+  /** The service with the parts for plans, and a pool thread. */
+  plannedService(): Promise<ServerProcess> {
+    return this.#start('plans', new URL('./drive-service.ts', import.meta.url), {
+      flags: NO_SNAPSHOT,
+      args: [String(this.scale), 'plans'],
+      env: { POOL_THREADS: '1' },
+    })
+  }
+
   floor(): Promise<ServerProcess> {
     return this.#start('floor', new URL('./floor-server.ts', import.meta.url), {})
   }

@@ -4,7 +4,7 @@
  * cannot be sent.
  */
 import type { ColumnType, FieldOperator, FieldReference } from '#filter/tree.ts'
-import { compareUtf8 } from '#model/text/utf8-order.ts'
+import { compareUtf8, sortedByUtf8 } from '#model/text/utf8-order.ts'
 
 /** A column of the table, as the service knows it. It also represents the value of the column in a row. */
 export class Column {
@@ -168,13 +168,24 @@ export function notAmong(column: Column, values: Iterable<Scalar>, source?: List
   return listTest(column, { values: new Set(values), isExcluded: true, source: source ?? 'condition' })
 }
 
+/** Like `among`, for keys of which each occurs once. Most lists of a plan have thousands of them. */
+export function amongKeys(column: Column, keys: readonly string[], source: ListSource): Formula {
+  if (keys.length < 2) return among(column, keys, source)
+  return new ColumnTest(column, 'in', sortedByUtf8(keys), { source })
+}
+
+/** Like `notAmong`, for keys of which each occurs once. */
+export function notAmongKeys(column: Column, keys: readonly string[], source: ListSource): Formula {
+  if (keys.length < 2) return notAmong(column, keys, source)
+  return new ColumnTest(column, 'nin', sortedByUtf8(keys), { source })
+}
+
 /** Returns the values in ascending order without duplicates, as lists of a filter contain them. */
 export function ascending(values: Iterable<string | number>): Listed {
-  return [...new Set(values)].toSorted((left, right) =>
-    typeof left === 'number' && typeof right === 'number'
-      ? left - right
-      : compareUtf8(String(left), String(right)),
-  )
+  const different = [...(values instanceof Set ? (values as Set<string | number>) : new Set(values))]
+  return typeof different[0] === 'number'
+    ? (different as number[]).toSorted((left, right) => left - right)
+    : sortedByUtf8(different as string[])
 }
 
 interface ValueList {
@@ -216,15 +227,21 @@ function valueListOf({ operator, value, source }: ColumnTest): ValueList | null 
 
 function joined(kind: 'and' | 'or', items: Iterable<Formula>): Formula {
   const neutral = kind === 'and'
-  const terms = new Map<string, Term>()
+  const kept: Term[] = []
   for (const item of items) {
     if (item === neutral) continue
     if (typeof item === 'boolean') return item
+    kept.push(item)
+  }
+  // A single item is in normal form.
+  if (kept.length < 2) return kept[0] ?? neutral
+  const terms = new Map<string, Term>()
+  for (const item of kept) {
     for (const term of item.kind === kind ? (item as Compound).items : [item]) terms.set(term.text, term)
   }
   if (terms.size < 2) {
     const [only] = terms.values()
-    return only ?? neutral
+    return only!
   }
   const merged = mergedTests(kind, [...terms.values()])
   if (merged === null) return !neutral

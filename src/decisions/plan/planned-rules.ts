@@ -3,11 +3,11 @@
  * P36). Tenants with equal results share one branch. Instances with equal results also share one.
  */
 import {
+  amongKeys,
   and,
-  among,
   disjunctsOf,
   type Formula,
-  notAmong,
+  notAmongKeys,
   Obstacle,
   or,
   textOf,
@@ -202,14 +202,14 @@ export class PlannedRules {
       if (branch.keys.keys === null) keys.keys = null
       for (const key of branch.keys.keys ?? []) keys.add(key)
     }
-    return keys.keys === null ? TOO_MANY : notAmong(KEY_COLUMN, keys.keys, 'stored_attributes')
+    return keys.keys === null ? TOO_MANY : notAmongKeys(KEY_COLUMN, keys.keys, 'stored_attributes')
   }
 }
 
 const TOO_MANY = new Obstacle({ kind: 'too-large', field: 'key', source: 'stored_attributes' })
 
 function inBranch({ keys }: KeyList): Formula {
-  return keys === null ? TOO_MANY : among(KEY_COLUMN, keys, 'stored_attributes')
+  return keys === null ? TOO_MANY : amongKeys(KEY_COLUMN, keys, 'stored_attributes')
 }
 
 /** Returns the formulas that are among the disjuncts of all formulas. */

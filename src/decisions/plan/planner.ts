@@ -2,7 +2,7 @@
  * Computes one plan from the reads of one state (filter.md P24 to P37): a formula that is true for the rows
  * for which a check allows. It combines tenant roles, roles on instances, derivations over columns and rules.
  */
-import { and, among, Column, type Formula, notAmong, Obstacle, or } from '#conditions/plan/formula.ts'
+import { amongKeys, and, Column, type Formula, notAmongKeys, Obstacle, or } from '#conditions/plan/formula.ts'
 import { type AttributeColumn, KEY_COLUMN } from '#conditions/plan/plan-values.ts'
 import { earliest } from '#conditions/plan/time-changes.ts'
 import type { InstanceKeys, PlanFacts, PlanReader, RelationSubjects } from '#engine/plan-reads.ts'
@@ -85,7 +85,7 @@ export class Planner {
     if (!keys.isWhole) return inKeys(KEY_COLUMN, 'instance_roles', keys, [])
     return or(
       Array.from(keys.byTenant, ([tenant, ofTenant]) =>
-        and([space.rowsOfInstancesIn(tenant), among(KEY_COLUMN, ofTenant, 'instance_roles')]),
+        and([space.rowsOfInstancesIn(tenant), amongKeys(KEY_COLUMN, ofTenant, 'instance_roles')]),
       ),
     )
   }
@@ -120,7 +120,7 @@ function related(
   const formula = inKeys(column, 'relation_subjects', keys, subjects)
   if (!isGuarded) return formula
   const unblocked = direct.isWhole
-    ? notAmong(KEY_COLUMN, blocked, 'instance_roles')
+    ? notAmongKeys(KEY_COLUMN, blocked, 'instance_roles')
     : new Obstacle({ kind: 'too-large', field: 'key', source: 'instance_roles' })
   return and([formula, unblocked])
 }

@@ -5,10 +5,11 @@
 import {
   and,
   among,
+  amongKeys,
   Column,
   type Formula,
   type ListSource,
-  notAmong,
+  notAmongKeys,
   Obstacle,
   or,
 } from '#conditions/plan/formula.ts'
@@ -28,10 +29,10 @@ export function inKeys(
   column: Column,
   source: ListSource,
   { isWhole }: Pick<InstanceKeys, 'isWhole'>,
-  keys: Iterable<string>,
+  keys: readonly string[],
 ): Formula {
   return isWhole
-    ? among(column, keys, source)
+    ? amongKeys(column, keys, source)
     : new Obstacle({ kind: 'too-large', field: column.field, source })
 }
 
@@ -91,7 +92,7 @@ export class RowSpace {
     const keys = yield* this.#reader.keys(type, home => wanted.has(home) !== hasDefault, idsMax + 1)
     if (!hasDefault) return inKeys(KEY_COLUMN, 'tenants', keys, allOf(keys))
     return keys.isWhole
-      ? notAmong(KEY_COLUMN, allOf(keys), 'other_tenants')
+      ? notAmongKeys(KEY_COLUMN, allOf(keys), 'other_tenants')
       : new Obstacle({ kind: 'too-large', field: 'key', source: 'other_tenants' })
   }
 
@@ -112,12 +113,12 @@ export class RowSpace {
     if (!keys.isWhole) {
       return and([formula, new Obstacle({ kind: 'too-large', field: 'key', source: 'other_tenants' })])
     }
-    const unstored = notAmong(KEY_COLUMN, allOf(keys), 'other_tenants')
+    const unstored = notAmongKeys(KEY_COLUMN, allOf(keys), 'other_tenants')
     if (only !== null) return and([formula, unstored])
     const stored = [...keys.byTenant]
       .filter(([home]) => tenants === null || tenants.has(home))
       .map(([home, ofTenant]) =>
-        and([among(TENANT_COLUMN, [home]), among(KEY_COLUMN, ofTenant, 'other_tenants')]),
+        and([among(TENANT_COLUMN, [home]), amongKeys(KEY_COLUMN, ofTenant, 'other_tenants')]),
       )
     return and([formula, or([unstored, ...stored])])
   }

@@ -122,7 +122,7 @@ export class TenantRules {
         const fixed = yield* this.#allOf(others, this.#unstored)
         if (fixed !== false) this.#scannedRules.push(rule)
       } else formulas.push(yield* this.#rule(rule, this.#unstored))
-      if (index % RULES_A_SLICE !== 0 && this.#parts.budget.spent - spent < STEPS_A_SLICE) continue
+      if ((index + 1) % RULES_A_SLICE !== 0 && this.#parts.budget.spent - spent < STEPS_A_SLICE) continue
       spent = this.#parts.budget.spent
       yield
     }

@@ -15,6 +15,16 @@ export function compareUtf8(left: string, right: string): number {
   return left.length - right.length
 }
 
+/** Code units whose order differs from that of the bytes. */
+const OTHER_ORDER = /[\ud800-\uffff]/u
+
+/** Returns the texts in ascending order of their UTF-8 bytes. It avoids `compareUtf8` if it can. */
+export function sortedByUtf8(texts: readonly string[]): string[] {
+  if (texts.some(text => OTHER_ORDER.test(text))) return texts.toSorted(compareUtf8)
+  const isSorted = texts.every((text, index) => index === 0 || texts[index - 1]! <= text)
+  return isSorted ? [...texts] : texts.toSorted()
+}
+
 function rank(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800

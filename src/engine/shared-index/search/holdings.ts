@@ -115,13 +115,22 @@ function takeWhoHold(
 }
 
 /** Returns every (scope, mask) of the user. Scopes can belong to dead records. O(assignments). */
-export function* assignmentsOf({ graph }: Regions, user: number): Iterable<readonly [number, number]> {
+export function* assignmentsOf(regions: Regions, user: number): Iterable<readonly [number, number]> {
+  const { graph } = regions
+  const { from, end } = assignmentWords(regions, user)
+  for (let at = from; at < end; at += 2) if (graph[at] !== 0) yield [graph[at]!, graph[at + 1]!]
+}
+
+/** Returns the words with the pairs of `assignmentsOf`. Pairs whose scope is 0 are free. */
+export function assignmentWords(
+  { graph }: Regions,
+  user: number,
+): { readonly from: number; readonly end: number } {
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
-  const ptr = graph[slab]!
+  const from = graph[slab]!
   const meta = graph[slab + 1]!
-  if (!meta || !isWithin(graph, ptr, meta & L.LOG2_MASK, PAIRS)) return
-  const end = ptr + (2 << (meta & L.LOG2_MASK))
-  for (let at = ptr; at < end; at += 2) if (graph[at] !== 0) yield [graph[at]!, graph[at + 1]!]
+  if (!meta || !isWithin(graph, from, meta & L.LOG2_MASK, PAIRS)) return { from: 0, end: 0 }
+  return { from, end: from + (2 << (meta & L.LOG2_MASK)) }
 }
 
 /** Returns the indexes of the roles in a mask of this bank. */

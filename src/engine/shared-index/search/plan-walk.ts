@@ -10,13 +10,13 @@
 import { expiresAtOf } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
-import { isDead } from '#engine/shared-index/memory/records.ts'
+import { isDead, typeOf as typeNumberOf } from '#engine/shared-index/memory/records.ts'
 import { isWithin, PAIRS } from '#engine/shared-index/memory/slab.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 import type { ActionView, SchemaView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
 import { FORWARD_STEPS_MAX, STAGE_STEPS } from '#engine/shared-index/schema/walk-steps.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
-import { assignmentsOf, holdsAny, maskAt, roleIndexesIn } from './holdings.ts'
+import { assignmentsOf, assignmentWords, holdsAny, maskAt, roleIndexesIn } from './holdings.ts'
 import { type ListingParts, tenantOf, typeOf } from './listings.ts'
 
 /** Lines of instances, each once. At most `max` lines are kept. */
@@ -91,17 +91,22 @@ export class PlanWalk {
     const { regions, schema } = this.#parts
     const { graph } = regions
     const { user } = this.#question
-    for (const [scope, held] of assignmentsOf(regions, user)) {
+    const masks = masksOf(schema, this.#relevant)
+    // A user can have a million roles, so this loop creates no objects.
+    const { from, end } = assignmentWords(regions, user)
+    for (let at = from; at < end; at += 2) {
       if (this.#isStageOver()) yield
+      const scope = graph[at]!
       const line = scope & L.LINE_MASK
-      const type = typeOf(schema, graph, line)
-      if (type === undefined || type.id === L.TENANT_TYPE || isDead(graph, line)) continue
+      const type = typeNumberOf(graph, line)
       const bank = scope >>> L.BANK_SHIFT
-      for (const roleIndex of roleIndexesIn(bank, held & (type.liveMasks[bank] ?? 0))) {
-        if (!this.#isRelevant(type.id, roleIndex)) continue
+      let rest = graph[at + 1]! & (masks[type]?.[bank] ?? 0)
+      if (scope === 0 || rest === 0 || isDead(graph, line)) continue
+      for (; rest !== 0; rest &= rest - 1) {
+        const roleIndex = bank * L.BANK_ROLES + 31 - Math.clz32(rest & -rest)
         this.#noteRole(scope, roleIndex)
-        this.#takeInstance(line, type.id, roleIndex)
-        this.#reach(line, type.id, roleIndex, true)
+        this.#takeInstance(line, type, roleIndex)
+        this.#reach(line, type, roleIndex, true)
       }
     }
     for (let next = 0; next < this.#items.length; next += 2) {
@@ -183,7 +188,10 @@ export class PlanWalk {
       const source = subjectType === type ? sources.get(roleIndex) : undefined
       if (source !== undefined && this.#isAccepted(line)) (source === 1 ? open : guarded).take(line)
     }
-    if (!hasContainer || !this.#seen.add(line, roleIndex)) return
+    // Without a container, no role is derived from the instance.
+    const { graph } = this.#parts.regions
+    if (!hasContainer || graph[(line << L.LINE_WORDS_LOG2) + L.I_CONTAINER] === 0) return
+    if (!this.#seen.add(line, roleIndex)) return
     this.#items.push(line)
     this.#items.push(roleIndex)
   }
@@ -226,12 +234,13 @@ export class PlanWalk {
   }
 
   /** Returns the instances of the type on which the user has a direct role. O(assignments of the user). */
-  direct(): FoundLines {
+  *direct(): Resumable<FoundLines> {
     const { regions, schema } = this.#parts
     const { graph } = regions
     const { user, type, keysMax } = this.#question
     const found = new FoundLines(keysMax)
     for (const [scope, held] of assignmentsOf(regions, user)) {
+      if (this.#isStageOver()) yield
       const line = scope & L.LINE_MASK
       if (typeOf(schema, graph, line) !== type || isDead(graph, line) || !this.#isAccepted(line)) continue
       if ((held & (type.liveMasks[scope >>> L.BANK_SHIFT] ?? 0)) === 0) continue
@@ -240,6 +249,22 @@ export class PlanWalk {
     }
     return found
   }
+}
+
+/** Returns the masks of the live roles that matter, by type and bank. */
+function masksOf(
+  { typesById }: SchemaView,
+  relevant: ReadonlyMap<number, ReadonlySet<number>>,
+): readonly (Int32Array | undefined)[] {
+  const masks: (Int32Array | undefined)[] = []
+  for (const [type, roles] of relevant) {
+    const { liveMasks } = typesById[type]!
+    const ofType = new Int32Array(liveMasks.length)
+    for (const roleIndex of roles)
+      ofType[Math.floor(roleIndex / L.BANK_ROLES)]! |= 1 << (roleIndex % L.BANK_ROLES)
+    masks[type] = ofType.map((mask, bank) => mask & liveMasks[bank]!)
+  }
+  return masks
 }
 
 /**
