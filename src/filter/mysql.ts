@@ -15,6 +15,8 @@ const isText = ({ type, as }: Field): boolean => type === 'string' && as === 'te
 function comparable({ field, sql: column }: Expression): Fragment {
   if (isText(field)) return sql`${column} ${raw(EXACT)}`
   if (field.type === 'number' && field.as !== 'integer') return sql`CAST(${column} AS DOUBLE)`
+  // A column can have microseconds. A cast to milliseconds would round them.
+  if (field.type === 'time') return sql`(${column} - INTERVAL (MICROSECOND(${column}) % 1000) MICROSECOND)`
   return column
 }
 

@@ -20,6 +20,10 @@ export interface PrismaOptions {
 
 /** Prisma splits longer queries, and once returned wrong rows. */
 const VALUES_MAX = 30_000
+/** Prisma rounds numbers with more significant digits. */
+const DIGITS_MAX = 15
+/** The largest number that Prisma does not round. */
+const NUMBER_MAX = 1.79769313486231e308
 /** Characters that Prisma passes to `LIKE`. */
 const WILDCARDS = /[%_\\]/
 
@@ -46,10 +50,12 @@ function countOf(condition: RowCondition): number {
 }
 
 class PrismaWriter {
+  readonly #key: Field
   readonly #never: PrismaWhere
   readonly #dialect: DialectName
 
   constructor(table: FilterTable, dialect: DialectName) {
+    this.#key = table.key
     this.#never = { [table.key.property]: { in: [] } }
     this.#dialect = dialect
   }
@@ -73,10 +79,16 @@ class PrismaWriter {
     const { field, operator, other, values } = test
     if (other !== null) throw notExpressible(field, operator, 'of two columns')
     const is = (filter: unknown): PrismaWhere => ({ [field.property]: filter })
-    if (operator === 'exists') return is(values[0] === true ? { not: null } : null)
+    if (operator === 'exists') {
+      const isList = field.type === 'string_array' || field.type === 'number_array'
+      if (isList) return values[0] === true ? { NOT: is({ equals: null }) } : is({ equals: null })
+      return is(values[0] === true ? { not: null } : null)
+    }
     if (field.join !== null) {
       if (operator !== 'eq' && operator !== 'in')
         throw notExpressible(field, operator, 'of a relation in another table')
+      // Prisma compares the keys of both tables in the collation of the column.
+      if (!this.#isExact(this.#key)) throw notExpressible(field, operator, 'of a key in this collation')
       const subjects = this.#comparison({ ...test, field: { ...field, join: null, property: field.column } })
       return subjects === this.#never ? subjects : is({ some: subjects })
     }
@@ -96,6 +108,7 @@ class PrismaWriter {
         if (field.as === 'integer' && !values.every(Number.isSafeInteger)) {
           throw notExpressible(field, operator, 'with a fraction')
         }
+        if (field.as === 'double') this.#requireShort(field, operator, values)
         return this.#guarded(field, operator, this.#ordered(field, operator, values))
       }
       case 'bool':
@@ -111,7 +124,13 @@ class PrismaWriter {
       case 'string_array':
       case 'number_array': {
         if (this.#dialect !== 'postgresql') throw notExpressible(field, operator, 'of a list')
-        if (operator === 'intersects') return is({ hasSome: [...values] })
+        if (operator === 'intersects') {
+          if (field.collation === 'nondeterministic')
+            throw notExpressible(field, operator, 'in this collation')
+          if (field.type === 'number_array') this.#requireShort(field, operator, values)
+          const possible = values.filter(value => typeof value !== 'string' || isStorable(value))
+          return possible.length === 0 ? this.#never : is({ hasSome: possible })
+        }
         if (operator === 'len_eq' && first === 0) return is({ isEmpty: true })
         if (operator === 'len_gt' && first === 0) return is({ isEmpty: false })
         throw notExpressible(field, operator, 'of a list')
@@ -121,9 +140,7 @@ class PrismaWriter {
 
   #text(field: Field, operator: Comparison['operator'], values: readonly ScalarValue[]): PrismaWhere {
     if (field.as !== 'text') throw notExpressible(field, operator, `of ${field.as}`)
-    const isExact =
-      this.#dialect === 'postgresql' ? field.collation === 'default' : field.collation === 'exact'
-    if (!isExact && field.collation !== 'exact') throw notExpressible(field, operator, 'in this collation')
+    if (!this.#isExact(field)) throw notExpressible(field, operator, 'in this collation')
     const is = (filter: unknown): PrismaWhere => ({ [field.property]: filter })
     const possible = values.filter(value => isStorable(value as string))
     const [first] = possible as [string]
@@ -152,6 +169,12 @@ class PrismaWriter {
       default:
         throw notExpressible(field, operator, 'of a text')
     }
+  }
+
+  /** Only PostgreSQL compares texts by bytes by default. */
+  #isExact({ as, collation }: Field): boolean {
+    if (as !== 'text') return true
+    return collation === 'exact' || (collation === 'default' && this.#dialect === 'postgresql')
   }
 
   /** `LIKE` of SQLite and MySQL ignores case. */
@@ -202,11 +225,16 @@ class PrismaWriter {
     }
   }
 
+  #requireShort(field: Field, operator: Comparison['operator'], values: readonly ScalarValue[]): void {
+    if (values.every(value => Number((value as number).toPrecision(DIGITS_MAX)) === value)) return
+    throw notExpressible(field, operator, `with more than ${DIGITS_MAX} digits`)
+  }
+
   /** PostgreSQL sorts `NaN` last, and has infinite numbers. Checks have neither. */
   #guarded(field: Field, operator: Comparison['operator'], where: PrismaWhere): PrismaWhere {
     if (this.#dialect !== 'postgresql' || field.as !== 'double') return where
     if (operator === 'eq' || operator === 'in') return where
-    const finite = { gte: -Number.MAX_VALUE, lte: Number.MAX_VALUE }
+    const finite = { gte: -NUMBER_MAX, lte: NUMBER_MAX }
     return { AND: [where, { [field.property]: finite }] }
   }
 

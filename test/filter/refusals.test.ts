@@ -82,6 +82,7 @@ const TESTS: Readonly<Record<string, readonly Test[]>> = {
   'comparison of an `integer`': number('integer'),
   'comparison of an `integer` with a fraction': number('integer', 1.5, 2.5),
   'comparison of a `double`': number('double', 1.5, 2.5),
+  'comparison of a `double` with more than 15 digits': number('double', 0.1 + 0.2, 2 ** 53),
   'comparison of a `bigint` or `numeric`': [...number('bigint'), ...number('numeric')],
   'comparison of a `real`': number('real'),
   'equality of a truth value': [[{ type: 'bool' }, ['eq'], true]],
@@ -106,6 +107,9 @@ const TESTS: Readonly<Record<string, readonly Test[]>> = {
   ],
   'a number beyond 2^53 in a list': [[sizes, ['disjoint', 'subset', 'nsubset'], [2 ** 54]]],
   'a number beyond 1e60 in a list': [[sizes, ['disjoint', 'subset', 'nsubset'], [1e61]]],
+  "`intersects` of a list, `collation: 'nondeterministic'`": [
+    [{ ...words, collation: 'nondeterministic' }, ['intersects'], ['a']],
+  ],
   'comparison of two columns': [
     [text(), EQUALITY, other('tested')],
     [{ type: 'number', as: 'integer' }, [...EQUALITY, ...ORDER], other('double')],

@@ -152,20 +152,26 @@ export function columnNames(dialect: DialectName): readonly string[] {
   return Object.keys(COLUMNS).filter(name => COLUMNS[name]!.types[dialect] !== undefined)
 }
 
-export function filterTable(dialect: DialectName): FilterTable {
+/** The collation of keys ignores case, except if they are exact. */
+interface Keys {
+  readonly areExact: boolean
+}
+
+export function filterTable(dialect: DialectName, { areExact }: Keys = { areExact: false }): FilterTable {
+  const collation = areExact ? {} : ({ collation: 'nondeterministic' } as const)
   const attributes = columnNames(dialect).map(
     name => [name, { ...COLUMNS[name]!.attribute, column: name }] as const,
   )
   return table({
     type: 'document',
-    key: { column: 'id', collation: 'nondeterministic' },
+    key: { column: 'id', ...collation },
     attributes: Object.fromEntries(attributes),
     relations: {
       team: {
         table: 'members',
         foreignKey: 'document',
         subject: 'team',
-        collation: 'nondeterministic',
+        ...collation,
         property: 'teams',
       },
     },
@@ -182,9 +188,12 @@ export function asRead(row: StoredRow): Record<string, unknown> {
 }
 
 /** Statements that create the tables, with the types of the database. */
-export function tableStatements(dialect: DialectName): readonly string[] {
+export function tableStatements(
+  dialect: DialectName,
+  { areExact }: Keys = { areExact: false },
+): readonly string[] {
   const quoted = (name: string) => (dialect === 'mysql' ? `\`${name}\`` : `"${name}"`)
-  const key = COLUMNS['nocase']!.types[dialect]!
+  const key = COLUMNS[areExact ? 'text' : 'nocase']!.types[dialect]!
   const columns = columnNames(dialect).map(name => `${quoted(name)} ${COLUMNS[name]!.types[dialect]}`)
   return [
     // `at` is the order of the rows.
