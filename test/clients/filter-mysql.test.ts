@@ -1,14 +1,15 @@
 /**
- * Conditions of the adapters in a real MySQL, with its default collation. `VERDICT_TEST_MYSQL` is the URL of a
- * server, for example `mysql://root@127.0.0.1:3306`. The test creates a database there, and drops it.
+ * Conditions of the adapters in a real MySQL, with its default collation. `VERDICT_TEST_MYSQL` is the URL of
+ * a server, for example `mysql://root@127.0.0.1:3306`. The test creates a database there, and drops it.
  */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, test, type TestContext } from 'vitest'
 import { toPredicate } from '#filter/predicate.ts'
 import { valueIn } from '#filter/row-values.ts'
+import { table } from '#filter/table.ts'
 import { toSql } from '#filter/to-sql.ts'
-import type { PlannedFilter } from '#filter/tree.ts'
+import type { FilterNode, PlannedFilter } from '#filter/tree.ts'
 import {
   asRead,
   filterTable,
@@ -16,6 +17,7 @@ import {
   ROWS_STORED,
   tableStatements,
 } from '#testing/filters/filter-columns.ts'
+import { HOSTILE_CASES } from '#testing/filters/hostile-cases.ts'
 import { randomFilters } from '#testing/filters/random-filters.ts'
 import { unlessRefused } from '#testing/filters/refusals.ts'
 import { howToRepeat, valuesUntilMet } from '../properties/seeded.ts'
@@ -106,5 +108,34 @@ test('the rows that the driver of MySQL reads have the values of the stored rows
       // The driver reads the year 1 as 2001, like PGlite.
       if (!String(expected).startsWith('0001-')) expect([field.name, read]).toEqual([field.name, expected])
     }
+  }
+})
+
+test('MySQL selects only the right rows of hostile cases', async context => {
+  const connection = await connected(context)
+  for (const {
+    name,
+    column,
+    types,
+    test: [operator, value],
+    selected,
+    others,
+  } of HOSTILE_CASES) {
+    if (types.mysql === undefined) continue
+    const described = table({
+      type: 'document',
+      key: { column: 'at' },
+      attributes: { tested: { column: 'value', ...column } },
+    })
+    const filter = { type: 'field', operator, field: 'attributes.tested', value } as FilterNode
+    const { text, values } = toSql({ kind: 'conditional', filter }, described, { dialect: 'mysql' })
+    await connection.query('DROP TABLE IF EXISTS hostile')
+    await connection.query(`CREATE TABLE hostile (at int, value ${types.mysql})`)
+    for (const [at, stored] of [selected, ...others].entries()) {
+      const parameter = column.as === 'double' && stored !== null ? Number(stored) : stored
+      await connection.execute('INSERT INTO hostile VALUES (?, ?)', [at, parameter])
+    }
+    const [rows] = await connection.execute(`SELECT at FROM hostile WHERE ${text} ORDER BY at`, values)
+    expect([name, rows]).toEqual([name, [{ at: 0 }]])
   }
 })

@@ -1,0 +1,64 @@
+/** Hostile values in real databases: for each case, a row that is selected and rows that are not. */
+import { PGlite } from '@electric-sql/pglite'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, expect, test } from 'vitest'
+import { table } from '#filter/table.ts'
+import { toSql } from '#filter/to-sql.ts'
+import type { FilterNode } from '#filter/tree.ts'
+import { HOSTILE_CASES, type HostileCase } from '#testing/filters/hostile-cases.ts'
+
+const postgresql = new PGlite()
+await postgresql.exec(
+  `CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
+)
+const sqlite = new DatabaseSync(':memory:')
+afterAll(async () => {
+  await postgresql.close()
+  sqlite.close()
+})
+
+function conditionOf({ column, test: [operator, value] }: HostileCase, dialect: 'postgresql' | 'sqlite') {
+  const described = table({
+    type: 'document',
+    key: { column: 'at' },
+    attributes: { tested: { column: 'value', ...column } },
+  })
+  const filter = { type: 'field', operator, field: 'attributes.tested', value } as FilterNode
+  return toSql({ kind: 'conditional', filter }, described, { dialect, alias: 'd' })
+}
+
+const IN_DATABASES = HOSTILE_CASES.flatMap(each =>
+  (['postgresql', 'sqlite'] as const).flatMap(dialect => {
+    const type = each.types[dialect]
+    return type === undefined ? [] : [{ ...each, dialect, type }]
+  }),
+)
+
+test.each(IN_DATABASES)('$dialect selects only the right rows of $name', async each => {
+  const { dialect, type, column, selected, others } = each
+  const { text, values } = conditionOf(each, dialect)
+  const statement = `SELECT at FROM hostile d WHERE ${text} ORDER BY at`
+  const rows = [selected, ...others]
+  if (dialect === 'sqlite') {
+    sqlite.exec(`DROP TABLE IF EXISTS hostile; CREATE TABLE hostile (at INTEGER, value ${type})`)
+    const insert = sqlite.prepare('INSERT INTO hostile VALUES (?, ?)')
+    // SQLite rounds numbers that it reads from texts.
+    const isDouble = column.as === 'double'
+    for (const [at, value] of rows.entries())
+      insert.run(at, isDouble && value !== null ? Number(value) : value)
+    expect(sqlite.prepare(statement).all(...(values as string[]))).toEqual([{ at: 0 }])
+    return
+  }
+  await postgresql.exec(
+    `SET TIME ZONE 'Asia/Kolkata'; DROP TABLE IF EXISTS hostile; CREATE TABLE hostile (at integer, value ${type})`,
+  )
+  const isList = column.type.endsWith('_array')
+  for (const [at, value] of rows.entries()) {
+    const isZoned = type === 'timestamptz' && value !== null && !value.endsWith('infinity')
+    const stored =
+      isList && value !== null ? (JSON.parse(value) as unknown[]) : isZoned ? `${value} UTC` : value
+    const parameter = isList ? '$2' : `$2::text::${type.split(' COLLATE')[0]}`
+    await postgresql.query(`INSERT INTO hostile VALUES ($1, ${parameter})`, [at, stored])
+  }
+  expect((await postgresql.query(statement, [...values])).rows).toEqual([{ at: 0 }])
+})
