@@ -60,19 +60,16 @@ export function holdsFor<T>(arbitrary: Arbitrary<T>, to: number | Runs, property
   }
 }
 
-/**
- * Like `holdsFor`, for asynchronous properties. It keeps only one value in memory at a time. Each part of a
- * long run has other values.
- */
+/** Like `holdsFor`, for asynchronous properties. It keeps only one value in memory at a time. */
 export async function holdsForAsync<T>(
   arbitrary: Arbitrary<T>,
-  { runs, met, least, part = 0 }: Coverage & { readonly runs: number; readonly part?: number },
+  { runs, met, least }: Coverage & { readonly runs: number },
   property: (value: T) => Promise<void>,
 ): Promise<void> {
   for (const each of seedsUntilMet({ met, least })) {
     const numRuns = runsOf(each, runs, 1)
     try {
-      await fc.assert(fc.asyncProperty(arbitrary, property), { seed: each + part, numRuns })
+      await fc.assert(fc.asyncProperty(arbitrary, property), { seed: each, numRuns })
     } catch (error) {
       throw new Error(howToRepeat, { cause: error })
     }
