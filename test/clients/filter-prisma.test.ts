@@ -101,7 +101,7 @@ async function connected(context: TestContext): Promise<Client> {
     PrismaClient: new (options: object) => Client
   }
   const database = new Database()
-  const collation = `provider = icu, locale = 'und-u-ks-level2', deterministic = false`
+  const collation = `provider = icu, locale = '@colStrength=secondary', deterministic = false`
   await database.exec(`CREATE COLLATION ignore_case (${collation})`)
   for (const statement of tableStatements('postgresql', EXACT)) await database.exec(statement)
   for (const { into, values } of insertedRows('postgresql')) {

@@ -29,7 +29,7 @@ let sqlite: DatabaseSync
 beforeAll(async () => {
   postgresql = new PGlite()
   sqlite = new DatabaseSync(':memory:')
-  const collation = `provider = icu, locale = 'und-u-ks-level2', deterministic = false`
+  const collation = `provider = icu, locale = '@colStrength=secondary', deterministic = false`
   await postgresql.exec(`CREATE COLLATION ignore_case (${collation})`)
   for (const statement of tableStatements('postgresql')) await postgresql.exec(statement)
   for (const statement of tableStatements('sqlite')) sqlite.exec(statement)

@@ -9,7 +9,7 @@ import { HOSTILE_CASES, type HostileCase } from '#testing/filters/hostile-cases.
 
 const postgresql = new PGlite()
 await postgresql.exec(
-  `CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
+  `CREATE COLLATION ignore_case (provider = icu, locale = '@colStrength=primary', deterministic = false)`,
 )
 const sqlite = new DatabaseSync(':memory:')
 afterAll(async () => {

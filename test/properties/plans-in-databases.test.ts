@@ -62,7 +62,7 @@ let insertSubject: StatementSync
 
 beforeAll(async () => {
   postgresql = new PGlite()
-  const collation = `provider = icu, locale = 'und-u-ks-level2', deterministic = false`
+  const collation = `provider = icu, locale = '@colStrength=secondary', deterministic = false`
   await postgresql.exec(`CREATE COLLATION ignore_case (${collation}); CREATE TYPE row_of_table AS (
     at integer, ${definitions('postgresql')})`)
   sqlite = new DatabaseSync(':memory:')

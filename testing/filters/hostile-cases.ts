@@ -286,6 +286,20 @@ export const HOSTILE_CASES: readonly HostileCase[] = [
   ]),
   times('lt of a text', 'text', ['lt', NOW], '2025-12-31T23:59:59.999Z', NOW, null),
   times('ne of a text', 'text', ['ne', NOW], '2026-01-01T00:00:00.001Z', NOW, null),
+  ...(
+    [
+      ['gte', '2026-01-01', 'infinity'],
+      ['lt', '2025-12-31', '-infinity'],
+      ['ne', '2026-01-02', 'infinity'],
+    ] as const
+  ).map(([operator, selected, other]): HostileCase => ({
+    name: `${operator} with infinity of a date`,
+    column: { type: 'date' },
+    types: { postgresql: 'date' },
+    test: [operator, '2026-01-01'],
+    selected,
+    others: [other, null],
+  })),
   list('intersects with case', ['intersects', ['a']], '["a","A"]', '["A"]', '["ä"]', '[]', null),
   list('disjoint with case', ['disjoint', ['a']], '["A"]', '["a"]', null),
   list('disjoint with an empty list', ['disjoint', ['a', 'b']], '[]', '["b"]', null),
@@ -297,6 +311,22 @@ export const HOSTILE_CASES: readonly HostileCase[] = [
   list('len_ne', ['len_ne', 0], '["a"]', '[]', null),
   list('len_lt', ['len_lt', 1], '[]', '["a"]', null),
   list('exists false of a list', ['exists', false], null, '[]', '["null"]'),
+  {
+    name: 'disjoint in a loose collation',
+    column: { type: 'string_array', collation: 'nondeterministic' },
+    types: { ...WORDS, postgresql: 'text[] COLLATE ignore_case' },
+    test: ['disjoint', ['a']],
+    selected: '["A"]',
+    others: ['["a"]', null],
+  },
+  {
+    name: 'subset in a loose collation',
+    column: { type: 'string_array', collation: 'nondeterministic' },
+    types: { ...WORDS, postgresql: 'text[] COLLATE ignore_case' },
+    test: ['subset', ['a']],
+    selected: '["a"]',
+    others: ['["A"]', null],
+  },
   {
     name: 'disjoint of numbers that JSON rounds',
     column: { type: 'number_array' },
