@@ -150,19 +150,16 @@ export class PlannedRules {
     const { question } = this.#parts
     const only = groups.length === 1 && groups[0]!.tenants.length === 0 ? groups[0]! : null
     const byTenant = new Map(groups.flatMap(group => group.tenants.map(tenant => [tenant, group] as const)))
+    const names = [...this.#reads.names]
     const { next } = yield* scanOf(this.#parts, question.type)
     let branches = 0
     for (let batch = next(); batch !== null; batch = next()) {
       for (const { tenant, key, attributes } of batch) {
         const group = only ?? byTenant.get(tenant)
         if (group === undefined || attributes === null || !group.rules.hasScan) continue
-        const all = parsed(attributes)!
-        const read = [...this.#reads.names].flatMap(name => {
-          const value = memberOf(all, name)
-          return value === undefined ? [] : [[name, value] as const]
-        })
-        if (read.length === 0) continue
-        const formula = yield* group.rules.ofInstance(Object.fromEntries(read), signatureOf(read))
+        const stored = parsed(attributes)!
+        if (!names.some(name => memberOf(stored, name) !== undefined)) continue
+        const formula = yield* group.rules.ofInstance(stored, names)
         if (textOf(formula) === textOf(group.rules.open)) continue
         const name = JSON.stringify([tenant, textOf(formula)])
         let branch = group.branches.get(name)
@@ -222,8 +219,4 @@ function sharedBy(formulas: readonly Formula[]): readonly Formula[] {
 function without(formula: Formula, omitted: readonly Formula[]): Formula {
   const texts = new Set(omitted.map(textOf))
   return or(disjunctsOf(formula).filter(each => !texts.has(textOf(each))))
-}
-
-function signatureOf(read: readonly (readonly [string, unknown])[]): string {
-  return JSON.stringify(read, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
 }

@@ -19,6 +19,7 @@ import { PlanValues, type RowSources } from '#conditions/plan/plan-values.ts'
 import { ValuesOfQuestion } from '#conditions/question-values.ts'
 import type { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import { FALSE, TRUE } from '#conditions/values/truth.ts'
+import { memberOf } from '#conditions/values/values.ts'
 import type {
   InstanceScan,
   PlanFacts,
@@ -38,7 +39,7 @@ import type { PlannedQuestion } from './planned-question.ts'
 const RULES_A_SLICE = 64
 const STEPS_A_SLICE = 20_000
 /** Number of results by attributes that are remembered. */
-const REMEMBERED_MAX = 10_000
+const REMEMBERED_MAX = 4_096
 
 /** Parts that all tenants of a plan share. */
 export interface TenantRuleParts {
@@ -71,7 +72,10 @@ export class TenantRules {
   readonly #unstored: RowFold
   /** Rules that read attributes of stored instances. */
   readonly #scannedRules: PlannedSides[] = []
-  readonly #byAttributes = new Map<string, Formula>()
+  /** Null if remembering results is not worth its time. */
+  #byAttributes: Map<string, Formula> | null = new Map()
+  /** Number of results that were found in the current memory. */
+  #remembered = 0
   /** Formula of the rules that read no attributes of stored instances. */
   base: Formula = false
   /** Formula of the other rules for rows without a stored instance, where `base` is not true. */
@@ -131,13 +135,25 @@ export class TenantRules {
     this.open = this.#without(yield* this.#ofScanned(this.#unstored))
   }
 
-  /** Returns the formula for rows whose stored instance has these attributes. */
-  *ofInstance(attributes: JsonObject, signature: string): Resumable<Formula> {
-    const known = this.#byAttributes.get(signature)
-    if (known !== undefined) return known
+  /**
+   * Returns the formula for rows whose stored instance has these attributes. `names` are those that the rules
+   * read. Results are remembered by the values of these, unless most instances have different values.
+   */
+  *ofInstance(attributes: JsonObject, names: readonly string[]): Resumable<Formula> {
+    const memory = this.#byAttributes
+    if (memory === null) return this.#without(yield* this.#ofScanned(this.#foldFor(attributes)))
+    const signature = signatureOf(attributes, names)
+    const known = memory.get(signature)
+    if (known !== undefined) {
+      this.#remembered += 1
+      return known
+    }
     const formula = this.#without(yield* this.#ofScanned(this.#foldFor(attributes)))
-    if (this.#byAttributes.size >= REMEMBERED_MAX) this.#byAttributes.clear()
-    this.#byAttributes.set(signature, formula)
+    memory.set(signature, formula)
+    if (memory.size < REMEMBERED_MAX) return formula
+    if (this.#remembered < REMEMBERED_MAX) this.#byAttributes = null
+    else memory.clear()
+    this.#remembered = 0
     return formula
   }
 
@@ -250,6 +266,17 @@ export class TenantRules {
     }
     return { isTrue: lists.isTrue.keys, isFalse: lists.isFalse.keys }
   }
+}
+
+/** Returns a text that is equal for instances with the same values of these attributes. */
+function signatureOf(attributes: JsonObject, names: readonly string[]): string {
+  let text = ''
+  for (const [index, name] of names.entries()) {
+    const value = memberOf(attributes, name)
+    // JSON texts contain no line breaks.
+    if (value !== undefined) text += `${index}:${JSON.stringify(value)}\n`
+  }
+  return text
 }
 
 /** Begins a scan of a type. Throws if the plan scans too many instances. */

@@ -37,8 +37,10 @@ import type { Resumable } from '#scheduling/resumable.ts'
 /** Number of attempts of a short read, before it takes the lock, and of a long one, before a few slices. */
 const ATTEMPTS = 50
 const SLICED_ATTEMPTS = 2
-/** Number of instances of a scan that are read together, and of sets that are parsed between two pauses. */
+/** Numbers of instances of a scan that are read together, and whose lines are sorted together. */
 const SCANNED_AT_ONCE = 64
+const SORTED_AT_ONCE = 16_384
+/** Number of sets that are parsed between two pauses. */
 const SETS_A_SLICE = 8
 
 const NO_KEYS: InstanceKeys = { byTenant: new Map(), isWhole: true }
@@ -123,6 +125,12 @@ export class PlanReads implements PlanReader {
     const lines = yield* this.#sliced(() => this.#linesOf(this.#typeId(type), limit + 1))
     this.#isScanning = true
     if (lines.length > limit) return null
+    // Records that are adjacent in memory are read faster. Whole ranges are sorted, because the order matters
+    // only for the speed.
+    for (let at = 0; at < lines.length; at += SORTED_AT_ONCE) {
+      lines.subarray(at, at + SORTED_AT_ONCE).sort()
+      yield
+    }
     let from = 0
     const next = (): readonly ScannedInstance[] | null => {
       if (from >= lines.length) return null
@@ -313,15 +321,15 @@ export class PlanReads implements PlanReader {
 
   *#recordsOf(type: number, limit: number): Resumable<readonly string[]> {
     const { graph } = this.#reads.regions
-    return (yield* this.#linesOf(type, limit)).map(line => keyText(graph, line))
+    return Array.from(yield* this.#linesOf(type, limit), line => keyText(graph, line))
   }
 
-  /** Returns the lines of at most `limit` records of a type, in the order of memory. O(all records). */
-  *#linesOf(type: number, limit: number): Resumable<number[]> {
+  /** Returns the lines of at most `limit` records of a type, in no particular order. O(all records). */
+  *#linesOf(type: number, limit: number): Resumable<Int32Array> {
     const { regions } = this.#reads
     const { header, graph } = regions
     const lines = new NumberList()
-    if (type === -1) return []
+    if (type === -1) return new Int32Array()
     let slotsSeen = 0
     for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
       const slots = table.slotCount(header, partition)
@@ -331,14 +339,14 @@ export class PlanReads implements PlanReader {
         const line = table.recordInSlot(regions, partition, slot)
         if (!line || typeOf(graph, line) !== type || isDead(graph, line)) continue
         lines.push(line)
-        if (lines.length >= limit) return Array.from(lines.items.slice(0, lines.length))
+        if (lines.length >= limit) return lines.items.subarray(0, lines.length)
       }
     }
-    return Array.from(lines.items.slice(0, lines.length).toSorted())
+    return lines.items.subarray(0, lines.length)
   }
 
   /** Returns the instances of the type that are still stored on these lines. */
-  #instancesAt(type: string, lines: readonly number[], from: number, to: number): ScannedInstance[] {
+  #instancesAt(type: string, lines: Int32Array, from: number, to: number): ScannedInstance[] {
     const { regions } = this.#reads
     const { graph } = regions
     const typeId = this.#typeId(type)
