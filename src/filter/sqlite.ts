@@ -80,9 +80,8 @@ function glob({ field, sql: column }: Expression, source: string, operator: 'mat
   const equals = is ? sql`=` : sql`<>`
   if (isOpenAfter) return sql`substr(${column}, 1, length(${value})) COLLATE BINARY ${equals} ${value}`
   if (!isOpenBefore) return sql`${column} COLLATE BINARY ${equals} ${value}`
-  // A negative start beyond the beginning of a short text would return the whole text.
-  const end = sql`substr(${column}, max(1, length(${column}) - length(${value}) + 1))`
-  return sql`${end} COLLATE BINARY ${equals} ${value}`
+  // If the text is shorter than the value, this is the whole text, which differs from the value.
+  return sql`substr(${column}, -length(${value})) COLLATE BINARY ${equals} ${value}`
 }
 
 export const SQLITE: SqlDialect = {

@@ -5,7 +5,8 @@ import { FilterError } from '#filter/filter-error.ts'
 import { planRequest, rowCheck, table, toPredicate, toSql, verifyPlan } from '#filter/adapters.ts'
 import { toKysely } from '#filter/kysely.ts'
 import { toPrisma } from '#filter/prisma.ts'
-import type { FilterNode, PlannedFilter } from '#filter/tree.ts'
+import type { AttributeDescription } from '#filter/table.ts'
+import type { FieldOperator, FilterNode, PlannedFilter } from '#filter/tree.ts'
 
 const DIALECTS = ['postgresql', 'mysql', 'sqlite'] as const
 
@@ -142,6 +143,50 @@ test('the statements of MySQL compare texts by bytes, and times in half-open mil
       'WHERE `at` >= verdict_begin AND (verdict_end IS NULL OR `at` < verdict_end))))',
     values: ['a', 'a', '[["2026-01-01 00:00:00.000","2026-01-01 00:00:00.001"]]'],
   })
+})
+
+test.each<
+  [column: Omit<AttributeDescription, 'column'>, test: readonly [FieldOperator, unknown], text: string]
+>([
+  [
+    { type: 'number', as: 'double' },
+    ['in', [0.1, 2]],
+    'CAST(`c` AS DOUBLE) IN (CAST(? AS DOUBLE), CAST(? AS DOUBLE))',
+  ],
+  [
+    { type: 'time', as: 'datetime' },
+    ['lt', { field: 'attributes.c' }],
+    '(`c` - INTERVAL (MICROSECOND(`c`) % 1000) MICROSECOND) < (`c` - INTERVAL (MICROSECOND(`c`) % 1000) MICROSECOND)',
+  ],
+  [{ type: 'number_array' }, ['intersects', [0.1]], 'JSON_OVERLAPS(`c`, JSON_ARRAY(CAST(? AS DOUBLE)))'],
+  [{ type: 'date' }, ['gte', '2026-01-01'], '`c` >= CAST(? AS DATE)'],
+])('MySQL compares %j by %j exactly as %s', (column, [operator, value], text) => {
+  const attributes = { c: { column: 'c', ...column } }
+  const described = table({ type: 'document', key: { column: 'id' }, attributes })
+  const plan = conditional(leaf('attributes.c', operator, value))
+  expect(toSql(plan, described, { dialect: 'mysql' }).text).toBe(text)
+})
+
+test('MySQL gets no time after the last millisecond of the year 9999', () => {
+  const attributes = { c: { column: 'c', type: 'time', as: 'datetime' } } as const
+  const described = table({ type: 'document', key: { column: 'id' }, attributes })
+  const plan = conditional(leaf('attributes.c', 'ne', '9999-12-31T23:59:59.999Z'))
+  expect(toSql(plan, described, { dialect: 'mysql' }).values).toEqual(['[["9999-12-31 23:59:59.999",null]]'])
+})
+
+test('a time is two values with Prisma, because it is compared in half-open milliseconds', () => {
+  const times = Array.from({ length: 15_001 }, (_, ms) => new Date(ms).toISOString())
+  const among = (count: number) => conditional(leaf('attributes.at', 'in', times.slice(0, count)))
+  expect(toPrisma(among(15_000), documents, { dialect: 'postgresql' })).toHaveProperty('OR.length', 15_000)
+  const refused = errorOf(() => toPrisma(among(15_001), documents, { dialect: 'postgresql' }))
+  expect(refused.code).toBe('TOO_MANY_VALUES')
+})
+
+test('Prisma cannot join keys in a loose collation', () => {
+  const relations = { member: { table: 'm', foreignKey: 'd', subject: 's', property: 'members' } }
+  const described = table({ type: 'd', key: { column: 'id', collation: 'nondeterministic' }, relations })
+  const plan = conditional(leaf('relations.member', 'eq', 'x'))
+  expect(errorOf(() => toPrisma(plan, described, { dialect: 'postgresql' })).code).toBe('NOT_EXPRESSIBLE')
 })
 
 test('identifiers are quoted, and a relation in another table needs an alias', () => {
