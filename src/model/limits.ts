@@ -160,6 +160,8 @@ export const FILTER_IDS_MAX = 30_000
 /** Maximum number of nodes of a filter, and its maximum size in bytes of JSON. */
 export const FILTER_NODES_MAX = 5_000
 export const FILTER_BYTES_MAX = 8_388_608
+/** Maximum number of nodes of all parts of a filter, before the filter is simplified. */
+export const FILTER_PARTS_MAX = 4 * FILTER_NODES_MAX
 /**
  * Maximum numbers of stored instances that a plan scans, of tenants that it distinguishes, and of steps of
  * conditions.

@@ -2,7 +2,13 @@
 import { describe, expect, test } from 'vitest'
 import type { AccessPlan } from '#filter/tree.ts'
 import type { Change } from '#model/change.ts'
-import { FILTER_BYTES_MAX, FILTER_NODES_MAX, PLAN_REASONS_MAX, PLAN_TENANTS_MAX } from '#model/limits.ts'
+import {
+  FILTER_BYTES_MAX,
+  FILTER_NODES_MAX,
+  FILTER_PARTS_MAX,
+  PLAN_REASONS_MAX,
+  PLAN_TENANTS_MAX,
+} from '#model/limits.ts'
 import { askRoutes } from '#testing/engines/ask-routes.ts'
 import * as made from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
@@ -152,28 +158,41 @@ describe('max_ids limits', () => {
   })
 })
 
+/** Rules with `count` tests of one column together. */
+function rulesOfTests(count: number): readonly Change[] {
+  return Array.from({ length: Math.ceil(count / 1_000) }, (_, group) => {
+    const tests = Array.from({ length: Math.min(1_000, count - 1_000 * group) }, (_each, index) => ({
+      'resource.owner': { match: `${group}-${index}*` },
+    }))
+    const set = `set-${group}`
+    return [
+      made.conditionSet(set, { anyOf: tests }, { side: 'resource', type: 'document' }),
+      made.ruleOf('everyone', set),
+    ]
+  }).flat()
+}
+
 test('a filter has at most 5,000 nodes', async () => {
-  /** Rules with `count` tests of one column together. */
-  const rules = (count: number) =>
-    Array.from({ length: Math.ceil(count / 1_000) }, (_, group) => {
-      const tests = Array.from({ length: Math.min(1_000, count - 1_000 * group) }, (_each, index) => ({
-        'resource.owner': { match: `${group}-${index}*` },
-      }))
-      const set = `set-${group}`
-      return [
-        made.conditionSet(set, { anyOf: tests }, { side: 'resource', type: 'document' }),
-        made.ruleOf('everyone', set),
-      ]
-    }).flat()
   const parts = { ...inDefault, columns: text('owner') }
   // One more node combines the tests.
-  const [, at] = await plan(rules(FILTER_NODES_MAX - 1), parts)
+  const [, at] = await plan(rulesOfTests(FILTER_NODES_MAX - 1), parts)
   expect(JSON.stringify(at).match(/"type"/gu)).toHaveLength(FILTER_NODES_MAX)
-  const [above] = await plan(rules(FILTER_NODES_MAX), parts)
+  const [above] = await plan(rulesOfTests(FILTER_NODES_MAX), parts)
   expect(above).toMatchObject({
     code: 'FILTER_TOO_LARGE',
     planDetail: [{ source: 'nodes', limit: FILTER_NODES_MAX }],
   })
+})
+
+test('a filter whose parts are too large is refused, unless a rule allows all rows', async () => {
+  const parts = { ...inDefault, columns: text('owner') }
+  const large = rulesOfTests(FILTER_PARTS_MAX + 1)
+  expect((await plan(large, parts))[0]).toMatchObject({
+    code: 'FILTER_TOO_LARGE',
+    planDetail: [{ source: 'nodes', limit: FILTER_NODES_MAX }],
+  })
+  const all = made.ruleOf('everyone')
+  expect((await plan([...large, all], parts))[1]).toMatchObject({ kind: 'always_allowed' })
 })
 
 test('a filter has at most 8 MiB', async () => {

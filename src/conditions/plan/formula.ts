@@ -57,6 +57,7 @@ export interface PlannedRule {
 
 export class ColumnTest {
   readonly kind = 'test'
+  readonly size = 1
   readonly column: Column
   readonly operator: FieldOperator
   readonly value: TestValue
@@ -97,6 +98,7 @@ export class ColumnTest {
 /** A part that cannot be expressed. If the rest of the formula decides without it, it has no effect. */
 export class Obstacle {
   readonly kind = 'obstacle'
+  readonly size = 1
   readonly problem: Problem
   readonly text: string
 
@@ -110,12 +112,15 @@ export class Compound {
   readonly kind: 'and' | 'or'
   /** At least two terms, in ascending order of their texts. None of them is a compound of the same kind. */
   readonly items: readonly Term[]
+  /** Number of nodes, including this one. */
+  readonly size: number
   readonly #texts: ReadonlySet<string>
   #text: string | null = null
 
   constructor(kind: 'and' | 'or', items: readonly Term[]) {
     this.kind = kind
     this.items = items
+    this.size = items.reduce((sum, item) => sum + item.size, 1)
     this.#texts = new Set(items.map(({ text }) => text))
   }
 
@@ -146,6 +151,11 @@ export function or(items: Iterable<Formula>): Formula {
 /** Returns a text that is equal for equal formulas only. */
 export function textOf(formula: Formula): string {
   return typeof formula === 'boolean' ? String(formula) : formula.text
+}
+
+/** Returns the number of nodes of a formula. */
+export function sizeOf(formula: Formula): number {
+  return typeof formula === 'boolean' ? 0 : formula.size
 }
 
 /** Returns the formulas of which the formula is a disjunction. */
@@ -355,24 +365,33 @@ function isOnlyForPresent(term: Term, field: string): boolean {
   }
 }
 
-/** Applies `x or (x and y)` = `x` to a disjunction, and the dual law to a conjunction. */
+/**
+ * Applies `x or (x and y)` = `x` to a disjunction, and the dual law to a conjunction. A part of a compound is
+ * found by its rarest item, because thousands of compounds can have one item in common.
+ */
 function withoutAbsorbed(terms: readonly Term[]): readonly Term[] {
   const compounds = terms.filter(term => term.kind === 'and' || term.kind === 'or') as Compound[]
   if (compounds.length === 0) return terms
   const singles = new Set(terms.map(({ text }) => text))
-  /** Compounds by the text of their first item. */
-  const byFirst = new Map<string, Compound[]>()
+  const counts = new Map<string, number>()
+  for (const { items } of compounds) {
+    for (const { text } of items) counts.set(text, (counts.get(text) ?? 0) + 1)
+  }
+  /** Compounds by the text of their rarest item. */
+  const byRarest = new Map<string, Compound[]>()
   for (const compound of compounds) {
-    const [first] = compound.items
-    const known = byFirst.get(first!.text)
+    const { text } = compound.items.reduce((one, other) =>
+      counts.get(other.text)! < counts.get(one.text)! ? other : one,
+    )
+    const known = byRarest.get(text)
     if (known) known.push(compound)
-    else byFirst.set(first!.text, [compound])
+    else byRarest.set(text, [compound])
   }
   const isAbsorbed = (whole: Compound): boolean =>
     whole.items.some(
       ({ text }) =>
         singles.has(text) ||
-        byFirst
+        byRarest
           .get(text)
           ?.some(
             part => part.items.length < whole.items.length && part.items.every(item => whole.has(item.text)),

@@ -17,8 +17,8 @@ import { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
 import { memberOf } from '#conditions/values/values.ts'
 import type { PlanFacts, PlannedSides, PlanReader } from '#engine/plan-reads.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
-import { FILTER_NODES_MAX, PLAN_STEPS_MAX } from '#model/limits.ts'
-import { tooManyNodes } from './plan-errors.ts'
+import { PLAN_STEPS_MAX } from '#model/limits.ts'
+import { NodeCount, Pauses } from './disjuncts.ts'
 import type { PlannedQuestion } from './planned-question.ts'
 import type { RowSpace } from './row-spaces.ts'
 import { RuleReads } from './rule-reads.ts'
@@ -56,6 +56,7 @@ export class PlannedRules {
   readonly #parts: TenantRuleParts
   readonly #reads: RuleReads
   readonly #rules: readonly PlannedSides[]
+  readonly #nodes = new NodeCount()
 
   constructor(
     rules: readonly PlannedSides[],
@@ -87,6 +88,7 @@ export class PlannedRules {
       row: { type: question.type, sent, columns },
       scanned: reads.scanned,
       changesAt,
+      pauses: new Pauses(),
       scan: { count: 0 },
     }
   }
@@ -137,7 +139,10 @@ export class PlannedRules {
         // An instance is folded with the rules of its tenant.
         const name = rules.hasScan ? signature : rules.text
         group = groups.get(name)
-        if (group === undefined) groups.set(name, (group = { rules, tenants: [], branches: new Map() }))
+        if (group === undefined) {
+          this.#nodes.add(rules.base, 'nodes')
+          groups.set(name, (group = { rules, tenants: [], branches: new Map() }))
+        }
         known.set(signature, group)
       }
       group.tenants.push(tenant)
@@ -152,7 +157,6 @@ export class PlannedRules {
     const byTenant = new Map(groups.flatMap(group => group.tenants.map(tenant => [tenant, group] as const)))
     const names = [...this.#reads.names]
     const { next } = yield* scanOf(this.#parts, question.type)
-    let branches = 0
     for (let batch = next(); batch !== null; batch = next()) {
       for (const { tenant, key, attributes } of batch) {
         const group = only ?? byTenant.get(tenant)
@@ -164,8 +168,7 @@ export class PlannedRules {
         const name = JSON.stringify([tenant, textOf(formula)])
         let branch = group.branches.get(name)
         if (branch === undefined) {
-          branches += 1
-          if (branches > FILTER_NODES_MAX) throw tooManyNodes('stored_attributes', FILTER_NODES_MAX)
+          this.#nodes.add(formula, 'stored_attributes')
           branch = { tenant, formula, keys: new KeyList(question.idsMax) }
           group.branches.set(name, branch)
         }

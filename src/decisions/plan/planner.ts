@@ -7,8 +7,9 @@ import { type AttributeColumn, KEY_COLUMN } from '#conditions/plan/plan-values.t
 import { earliest } from '#conditions/plan/time-changes.ts'
 import type { InstanceKeys, PlanFacts, PlanReader, RelationSubjects } from '#engine/plan-reads.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
+import { FILTER_NODES_MAX } from '#model/limits.ts'
 import { answerOf } from './plan-answer.ts'
-import { unknownRelation } from './plan-errors.ts'
+import { tooManyNodes, unknownRelation } from './plan-errors.ts'
 import type { PlanAnswer, PlannedQuestion } from './planned-question.ts'
 import { PlannedRules } from './planned-rules.ts'
 import { allOf, inKeys, RowSpace } from './row-spaces.ts'
@@ -63,6 +64,7 @@ export class Planner {
         ? null
         : new Set([...ruled.tenants, ...derived.tenants, ...facts.grantingTenants])
     const others = yield* space.withoutMismatch(or([granted, derived.formula, ruled.formula]), tenants)
+    if (others === true) return space.within(true)
     return space.within(or([this.#instances(facts.instances, space), ruled.ofInstances, others]))
   }
 
@@ -83,6 +85,7 @@ export class Planner {
   #instances(keys: InstanceKeys, space: RowSpace): Formula {
     if (space.isTenantImplied) return inKeys(KEY_COLUMN, 'instance_roles', keys, allOf(keys))
     if (!keys.isWhole) return inKeys(KEY_COLUMN, 'instance_roles', keys, [])
+    requireFewTenants(keys.byTenant.size)
     return or(
       Array.from(keys.byTenant, ([tenant, ofTenant]) =>
         and([space.rowsOfInstancesIn(tenant), amongKeys(KEY_COLUMN, ofTenant, 'instance_roles')]),
@@ -99,6 +102,7 @@ export class Planner {
       return { formula: or(formulas), tenants: null }
     }
     const tenants = new Set(subjects.flatMap(({ keys }) => [...keys.byTenant.keys()]))
+    requireFewTenants(tenants.size)
     const formulas: Formula[] = []
     for (const tenant of tenants) {
       const ofTenant = subjects.map(each =>
@@ -108,6 +112,11 @@ export class Planner {
     }
     return { formula: or(formulas), tenants }
   }
+}
+
+/** Each tenant has at least one node, which is never merged with that of another tenant. */
+function requireFewTenants(count: number): void {
+  if (count > FILTER_NODES_MAX) throw tooManyNodes('nodes', FILTER_NODES_MAX)
 }
 
 function related(

@@ -33,11 +33,9 @@ import { parsedJson } from '#model/text/json-numbers.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { PLAN_INSTANCES_MAX, PLAN_STEPS_MAX } from '#model/limits.ts'
 import { tooCostly } from './plan-errors.ts'
+import { Disjuncts, type Pauses } from './disjuncts.ts'
 import type { PlannedQuestion } from './planned-question.ts'
 
-/** Rules between two pauses, and steps. */
-const RULES_A_SLICE = 64
-const STEPS_A_SLICE = 20_000
 /** Number of results by attributes that are remembered. */
 const REMEMBERED_MAX = 4_096
 
@@ -51,6 +49,7 @@ export interface TenantRuleParts {
   /** Sets that read attributes of stored instances. */
   readonly scanned: ReadonlySet<PlannedSet>
   readonly changesAt: (time: number) => void
+  readonly pauses: Pauses
   /** Number of instances that the plan has scanned. */
   readonly scan: { count: number }
 }
@@ -117,20 +116,19 @@ export class TenantRules {
   *begin(rules: readonly PlannedSides[]): Resumable<void> {
     const { scanned } = this.#parts
     const isScanned = (side: PlannedSide): boolean => side.kind === 'set' && scanned.has(side.set)
-    const formulas: Formula[] = []
-    let spent = this.#parts.budget.spent
-    for (const [index, rule] of rules.entries()) {
+    const formulas = new Disjuncts()
+    const { pauses } = this.#parts
+    for (const rule of rules) {
       if (isScanned(rule.user) || isScanned(rule.resource)) {
         // Sides that do not depend on the instance decide first.
         const others = [rule.user, rule.resource].filter(side => !isScanned(side))
         const fixed = yield* this.#allOf(others, this.#unstored)
         if (fixed !== false) this.#scannedRules.push(rule)
-      } else formulas.push(yield* this.#rule(rule, this.#unstored))
-      if ((index + 1) % RULES_A_SLICE !== 0 && this.#parts.budget.spent - spent < STEPS_A_SLICE) continue
-      spent = this.#parts.budget.spent
-      yield
+      } else formulas.add(yield* this.#rule(rule, this.#unstored))
+      if (formulas.isTrue) break
+      if (pauses.isDue(this.#parts.budget.spent)) yield
     }
-    this.base = or(formulas)
+    this.base = formulas.joined()
     if (this.base === true) this.#scannedRules.length = 0
     this.open = this.#without(yield* this.#ofScanned(this.#unstored))
   }
@@ -164,9 +162,13 @@ export class TenantRules {
   }
 
   *#ofScanned(fold: RowFold): Resumable<Formula> {
-    const formulas: Formula[] = []
-    for (const rule of this.#scannedRules) formulas.push(yield* this.#rule(rule, fold))
-    return or(formulas)
+    const formulas = new Disjuncts()
+    for (const rule of this.#scannedRules) {
+      formulas.add(yield* this.#rule(rule, fold))
+      if (formulas.isTrue) break
+      if (this.#parts.pauses.isDue(this.#parts.budget.spent)) yield
+    }
+    return formulas.joined()
   }
 
   *#rule({ user, resource }: PlannedSides, fold: RowFold): Resumable<Formula> {

@@ -1,0 +1,155 @@
+/**
+ * Columns compared with attributes of the context, on either side of each operator, for values of every kind:
+ * the filter selects the rows that checks allow (filter.md P40 and P42).
+ */
+import { expect, test } from 'vitest'
+import type { AccessPlan, ColumnType } from '#filter/tree.ts'
+import { COLUMN_TYPES } from '#filter/tree.ts'
+import type { Change } from '#model/change.ts'
+import { askRoutes } from '#testing/engines/ask-routes.ts'
+import * as made from '#testing/engines/changes.ts'
+import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { rowMatches } from '#testing/oracle/filters.ts'
+
+const NOON = '2026-01-02T12:00:00.000Z'
+const ROWS: Readonly<Record<ColumnType, readonly unknown[]>> = {
+  string: ['x', 'xy', '', NOON],
+  number: [1, 0, 2, 1.5],
+  bool: [true, false],
+  time: [NOON, '2026-01-02T12:00:00.001Z'],
+  date: ['2026-01-02', '2026-01-03'],
+  string_array: [['x'], [], ['x', 'y']],
+  number_array: [[1], [], [1, 2]],
+}
+/** No double represents this integer, so a comparison with it is unknown. */
+const UNREADABLE = 2n ** 53n + 1n
+/** Values of `context.v`. If it is undefined, the attribute is missing. */
+const VALUES: readonly unknown[] = [
+  undefined,
+  null,
+  'x',
+  '',
+  1,
+  1.5,
+  true,
+  NOON,
+  '2026-01-02',
+  '2026-01-02T13:00:00.0005+01:00',
+  [],
+  ['x', 1],
+  [1, 2, 3],
+  [NOON, '2026-01-02', true],
+  UNREADABLE,
+  [UNREADABLE, 1, 'x'],
+  { k: UNREADABLE },
+]
+const OPERATORS = [
+  'equals',
+  'not-equals',
+  'less-than',
+  'less-than-equals',
+  'greater-than',
+  'greater-than-equals',
+  'in',
+  'contains',
+  'array_contains',
+  'array_intersect',
+  'array_subset',
+  'array_superset',
+  'array_len_equals',
+  'array_len_greater_than',
+  'array_len_less_than',
+] as const
+
+interface Case {
+  readonly action: string
+  readonly conditions: object
+}
+
+function casesOf(type: ColumnType): Case[] {
+  const [column, value] = [`resource.${type}`, 'context.v']
+  const tests = [
+    ...OPERATORS.flatMap(operator => [
+      { [column]: { [operator]: { ref: value } } },
+      { [value]: { [operator]: { ref: column } } },
+    ]),
+    { [column]: { in: ['y', { ref: value }] } },
+    { [value]: { in: [2, { ref: column }] } },
+    { [column]: { between: [{ ref: value }, 2] } },
+    { [value]: { between: [{ ref: column }, NOON] } },
+    { [value]: { array_contains: { ref: column } } },
+    { [value]: { array_subset: [{ ref: column }, 1] } },
+  ]
+  return tests.flatMap((says, index) => [
+    { action: `is-${index}`, conditions: says },
+    { action: `not-${index}`, conditions: { not: says } },
+  ])
+}
+
+function engineOf(cases: readonly Case[]): SharedEngine {
+  const rules = cases.flatMap(({ action, conditions }): Change[] => [
+    made.conditionSet(action, conditions, { side: 'resource', type: 'document' }),
+    { kind: 'rule-put', userSet: 'everyone', type: 'document', action, resourceSet: action },
+  ])
+  const actions = cases.map(({ action }) => action)
+  return SharedEngine.with([
+    made.tenant('default'),
+    made.resourceType('document', ...actions),
+    made.conditionSet('everyone', {}),
+    ...rules,
+  ])
+}
+
+interface Bulk {
+  readonly allow: readonly { readonly allow: boolean }[]
+}
+
+test.each(COLUMN_TYPES)(
+  'each operator compares a column of %s with values of every kind as checks do',
+  async type => {
+    const cases = casesOf(type)
+    const engine = engineOf(cases)
+    const ask = askRoutes(() => engine, Date.parse(NOON))
+    const met = { allowed: 0, denied: 0, refused: 0 }
+    for (const { action, conditions } of cases) {
+      for (const nulls of ['sent', 'missing'] as const) {
+        for (const value of VALUES) {
+          const question = { user: { key: 'ann' }, action, context: value === undefined ? {} : { v: value } }
+          const resource = { type: 'document', tenant: 'default' }
+          const columns = { attributes: { [type]: { type, nulls } } }
+          const plan = await planOrNull(ask, JSON.stringify({ ...question, resource, columns }))
+          if (plan === null) {
+            met.refused += 1
+            continue
+          }
+          const rows = [...ROWS[type], null]
+          const checks = rows.map((cell, index) => {
+            const attributes = cell === null && nulls === 'missing' ? {} : { [type]: cell }
+            return { ...question, resource: { ...resource, key: `row-${index}`, attributes } }
+          })
+          const { allow } = await ask<Bulk>('isAllowedBulk', JSON.stringify(checks))
+          const expected = allow.map(each => each.allow)
+          for (const isAllowed of expected) met[isAllowed ? 'allowed' : 'denied'] += 1
+          const { kind, filter } = plan
+          const selected = rows.map((cell, index) =>
+            filter === undefined
+              ? kind === 'always_allowed'
+              : rowMatches(filter, { key: `row-${index}`, [`attributes.${type}`]: cell }),
+          )
+          expect(selected, JSON.stringify({ conditions, nulls, value, filter })).toEqual(expected)
+        }
+      }
+    }
+    expect(met.allowed).toBeGreaterThan(100)
+    expect(met.denied).toBeGreaterThan(100)
+  },
+)
+
+async function planOrNull(ask: ReturnType<typeof askRoutes>, body: string): Promise<AccessPlan | null> {
+  try {
+    return await ask<AccessPlan>('planAccess', body)
+  } catch (error) {
+    if ((error as { code?: string }).code === 'FILTER_NOT_EXPRESSIBLE') return null
+    throw error
+  }
+}
