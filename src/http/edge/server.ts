@@ -217,7 +217,8 @@ export class HttpServer {
     assert(!this.#isToListen, 'a server listens once')
     this.#isToListen = true
     const library = await import('uWebSockets.js')
-    if (this.#closing !== null) throw new Error(`not listening on ${host}:${port}: closed before`)
+    if (this.#closing !== null)
+      throw new Error(`the server for ${host}:${port} was closed before it could listen`)
     this.#library = library
     const app = library.App()
     this.#app = app

@@ -29,7 +29,7 @@ test('a single piece is written immediately', () => {
   expect(written).toEqual(['ann'])
 })
 
-test('each event-loop iteration writes for one slice, round-robin over the readers', async () => {
+test('in each event-loop iteration, the scheduler writes to the readers in turn until its time slice ends', async () => {
   const { take, written } = open()
   for (const name of ['ann', 'bob', 'cyd']) take(name, 2)
   expect(written).toEqual(['ann', 'ann'])

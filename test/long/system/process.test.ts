@@ -305,7 +305,7 @@ describe('a stop during the start', () => {
     expect(service.stderr).not.toContain('waits for callers to leave')
   })
 
-  test('a process that is stopped when it is ready waits for callers', async () => {
+  test('a ready process that receives SIGTERM waits until its callers have disconnected', async () => {
     const service = signalled(Infinity)
     await service.address()
     expect(await service.end('SIGTERM')).toBe(0)

@@ -146,7 +146,7 @@ export function requireAction(
   return { type, action }
 }
 
-/** The actions with these ids, by id. O(actions of all resource types). */
+/** Returns a map from each of these ids to its action. O(actions of all resource types). */
 export function* actionsOfIds(
   records: RecordReader,
   ids: ReadonlySet<string>,
