@@ -123,8 +123,8 @@ async function unknownFact(api: Api, list: string, { what, key, name }: NamedEnt
   if ((await found(api, `${path}/${encodeURIComponent(name)}`, Named, key)) !== null) return null
   const prefix = name.slice(0, name.length - key.length)
   // The key is split into three parts, and similar names are found by searching for each part. If a typo
-  // affects at most two letters, at least one part is unchanged. If the list is short, its first page is
-  // sufficient.
+  // affects at most two letters, at least one part is unchanged. The empty part finds the first page of all
+  // names. If there are few names, this page contains all of them.
   const third = Math.ceil(key.length / 3)
   const thirds = [key.slice(0, third), key.slice(third, 2 * third), key.slice(2 * third)]
   const parts = ['', ...thirds.filter(part => part !== '')]
