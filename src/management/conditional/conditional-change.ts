@@ -1,8 +1,8 @@
 /**
  * Conditional changes: a change is made only if the entity still has an expected `ETag` (RFC 9110, section
- * 13.1.1). The entity is read, serialized and compared in the draft that changes it, and the commit requires
- * all rows that were read for that. If two clients have seen the same state, one of them gets a conflict, its
- * command runs again, and the comparison fails.
+ * 13.1.1). The draft that changes the entity also reads it and compares its tag. The commit succeeds only if
+ * none of the rows that were read for the comparison has changed. If two clients send a change based on the
+ * same state, the second commit has a conflict. Its command runs again, and now the comparison fails.
  */
 import { hash } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'

@@ -67,7 +67,7 @@ test('a large index is moved as a whole before readers attach, and then grows un
   expect(writer.handle.graph).toBe(handle.graph)
 })
 
-test('an index that was loaded in one commit is moved with its closures before readers attach', () => {
+test('an index that was loaded in one commit is copied to large buffers with its closures before readers attach', () => {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
   writer.apply([...schema, ...users(0, USERS), assign('u7', 'viewer', 'document:plan')])
   while (writer.precompute(100_000));

@@ -1,4 +1,7 @@
-/** Published records of other clients: generated clients reject null in members that they do not know. */
+/**
+ * The objects in responses compared with the published description of the management API. Clients that were
+ * generated from this description reject a null value in a field that they do not know.
+ */
 import { expect, test } from 'vitest'
 import { sharedService } from '#testing/processes/running-service.ts'
 import { PUBLISHED_RECORDS } from '../../support/documents/published-records.ts'

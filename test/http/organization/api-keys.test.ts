@@ -192,7 +192,7 @@ describe('API keys', () => {
 })
 
 describe('the API key of an environment', () => {
-  test('is created with it, and can be read by key or id, only by the organization', async () => {
+  test('is created together with the environment, and only a key of the organization can read it', async () => {
     const [key] = fresh('fetched')
     const { body } = await admin<Environment>('POST', '/v2/projects/default/envs', { key, name: key })
     const fetched = await admin<ApiKey>('GET', `${KEYS}/default/${key}`)
