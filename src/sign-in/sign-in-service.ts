@@ -175,7 +175,11 @@ export class SignInService {
     })
     if (signedIn.outcome === 'ok') {
       const location = `${this.#base}/console#/signed-in?revision=${encodeURIComponent(formatRevision(revision))}`
-      return { result: 'ok', location, cookie: this.#cookies.session(signedIn.secret) }
+      return {
+        result: 'ok',
+        location,
+        cookie: this.#cookies.session({ secret: signedIn.secret, begun: revision }),
+      }
     }
     if (signedIn.outcome === 'not_a_member') {
       const { issuer: from, subject } = identity

@@ -3,6 +3,7 @@ import type { MemberRecord } from '#entities/organization-records.ts'
 import { csrfTokenOf } from '#http/message/csrf-token.ts'
 import { mergedGrants } from '#management/members/grants.ts'
 import { signInMember } from '#management/members/sign-in.ts'
+import { valueOfSession } from '#model/sign-in/session-cookies.ts'
 import type { AccessGrant } from '#model/principal.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import type { Answer, Client } from '#testing/processes/running-service.ts'
@@ -23,6 +24,8 @@ export interface SignedIn {
   readonly memberId: string
   readonly sessionId: string
   readonly secret: string
+  /** Value of the cookie. */
+  readonly cookie: string
   readonly token: string
 }
 
@@ -41,7 +44,7 @@ export async function signedIn(
 ): Promise<SignedIn> {
   const identity = { issuer: ISSUER, subject, email: `${subject}@example.com`, isEmailVerified: true }
   const names = { name: subject, givenName: null, familyName: null }
-  const { answer } = await client.organization.commit(SERVICE, function* (context) {
+  const { answer, revision } = await client.organization.commit(SERVICE, function* (context) {
     const grants = given.map(each => grantOf(context.records, each))
     const result = yield* signInMember(context, {
       identity: { ...identity, ...names, groups: [], areGroupsCut: false, issuerSessionId: null },
@@ -60,7 +63,7 @@ export async function signedIn(
     context.records.put({ ...now, grants: mergedGrants(now.grants, grants) })
     return { memberId: member.id, sessionId, secret, token: csrfTokenOf(secret) }
   })
-  return answer
+  return { ...answer, cookie: valueOfSession({ secret: answer.secret, begun: revision }) }
 }
 
 type Records = Parameters<Parameters<Client['organization']['commit']>[1]>[0]['records']
@@ -90,8 +93,8 @@ export interface SessionOptions {
 }
 
 /** Headers of a request in a session. */
-export function headersOf({ secret, token }: SignedIn): Record<string, string> {
-  return { cookie: `${COOKIE}=${secret}`, 'x-csrf-token': token }
+export function headersOf({ cookie, token }: SignedIn): Record<string, string> {
+  return { cookie: `${COOKIE}=${cookie}`, 'x-csrf-token': token }
 }
 
 /** Sends a request as the page of the console does. */

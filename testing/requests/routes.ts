@@ -29,7 +29,7 @@ export function routesWithoutService(lost: Error): Route[] {
     management: { execute: () => Promise.reject(lost) },
     health: { isReady: () => false, isFresh: () => false, writeRefusal: () => null },
     authenticate: () => null,
-    sessions: new SessionAccess(NO_SESSIONS, 'https://verdict.example'),
+    sessions: new SessionAccess(NO_SESSIONS, 'https://verdict.example', () => true),
     node: { ask: () => Promise.reject(lost) },
     observer: null,
     tokenSecret: '00'.repeat(32),

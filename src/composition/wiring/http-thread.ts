@@ -63,6 +63,7 @@ export class HttpThread {
   readonly #sessionAccess: SessionAccess | null
   readonly #deadline: StalenessDeadline
   readonly #engines: EngineReaders
+  readonly #minRevision: MinRevision
   readonly #sliced = new ThreadScheduler(new TimeBudget('http'))
   /** Null if there are no pools. This thread then does all work itself. */
   readonly #pools: ThreadPools | null
@@ -131,7 +132,10 @@ export class HttpThread {
         idleMs: settings.sessionIdleSeconds * 1_000,
         onUse: sessionId => this.#outbox.send({ kind: 'session-used', sessionId }),
       })
-    this.#sessionAccess = this.#sessions && new SessionAccess(this.#sessions, settings.publicUrl!)
+    this.#minRevision = new MinRevision(this.#engines, settings.minRevisionWaitMs)
+    this.#sessionAccess =
+      this.#sessions &&
+      new SessionAccess(this.#sessions, settings.publicUrl!, revision => this.#minRevision.isPast(revision))
     this.#forgetUsesInTime()
     this.#keyRates =
       options.keyRates &&
@@ -212,7 +216,7 @@ export class HttpThread {
       tracing,
       slow,
       takeRate: this.#keyRates && this.#keyRates.take,
-      minRevision: new MinRevision(this.#engines, settings.minRevisionWaitMs),
+      minRevision: this.#minRevision,
       hasStrictHeaders: settings.hasStrictHeaders,
       logsDecisions: settings.decisionLog !== null,
       onFault: (error: unknown, requestId: string) => {

@@ -115,6 +115,12 @@ export class MinRevision {
     return revisions.some(wanted => wanted?.epoch === here.epoch && wanted.sequence > here.sequence)
   }
 
+  /** Returns whether `revision` is a revision of the organization that this node has received. */
+  isPast({ epoch, sequence }: Revision): boolean {
+    const organization = this.#source.organizationProgress()
+    return organization !== null && organization.epoch === epoch && organization.has(sequence)
+  }
+
   async #reach(progress: Progress, wanted: Revision, until: number): Promise<void> {
     if (this.#waiterCount >= MIN_REVISION_WAITERS_MAX) {
       const message = `${MIN_REVISION_WAITERS_MAX} requests already wait for a revision; try again shortly`

@@ -229,7 +229,7 @@ export class Exchange
     const checked: PieceSource = {
       next: async () => {
         const piece = await pieces.next()
-        dispatcher.identifyAgain(match, this, this.#head)
+        dispatcher.identifyHandled(match, this, this.#head)
         return piece
       },
       cancel: () => pieces.cancel(),

@@ -143,7 +143,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...nodeRoutes(parts.node, { hasMetricsToken: options.metricsToken !== null }),
     apiKeyScopeRoute(parts.organizationRevision),
     ...apiKeyRoutes(manageOrganization),
-    ...signInRoutes(parts.management, options, secret => parts.sessions?.idOf(secret) ?? null),
+    ...signInRoutes(parts.management, options, cookie => parts.sessions?.idIn(cookie) ?? null),
     ...organizationRoutes(manageOrganization),
     ...memberRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),

@@ -43,10 +43,12 @@ export interface Admitted {
   readonly caller: RequestClient & RequestNames & AskingClient
 }
 
+/** For revisions of the organization. */
+const NO_ENVIRONMENT = ''
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
 /**
- * Maximum number of requests with unknown keys, per thread, that wait for a revision. Their keys might be
- * known in that revision.
+ * Maximum number of requests with unknown keys or sessions, per thread, that wait for a revision. Their keys
+ * or sessions might be known in that revision.
  */
 export const UNKNOWN_WAITERS_MAX = 100
 
@@ -113,20 +115,34 @@ export class Dispatcher {
 
   /**
    * Performs the checks that need only the head, and identifies the client. Throws the error for the client
-   * if a check fails. Returns null in two cases: the route needs no credentials, or the key is unknown but
-   * the request waits for a revision in which the key might exist. In the second case, `answer` checks the
-   * key again.
+   * if a check fails. Returns null in two cases: the route needs no credentials, or the key or session is
+   * unknown but the request waits for a revision in which it might exist. In the second case, `answer` checks
+   * the client again.
    */
   admit(match: RouteMatch, head: RequestHead): Principal | null {
     requireOneReading(match.route, head)
     try {
       return this.#identify(match, head)
     } catch (error) {
-      const wanted = minRevisionOf(match.route, head)
       const isUnknown = error instanceof AuthzError && error.code === 'UNAUTHENTICATED'
-      if (isUnknown && wanted !== undefined && this.#minRevision?.isAhead(wanted)) return null
+      if (isUnknown && this.#mightBecomeKnown(match.route, head)) return null
       throw error
     }
+  }
+
+  /**
+   * Whether the key or the session of a request might be part of a revision that this node has not reached.
+   */
+  #mightBecomeKnown(route: Route, head: RequestHead): boolean {
+    const gate = this.#minRevision
+    if (gate === null) return false
+    const wanted = [minRevisionOf(route, head), this.#begunIn(route, head)]
+    return wanted.some(text => text !== undefined && gate.isAhead(text))
+  }
+
+  /** Revision with which the session of a request began, if the request has the cookie of one. */
+  #begunIn({ access }: Route, { headers }: RequestHead): string | undefined {
+    return this.#sessions?.begunIn(access, headers) ?? undefined
   }
 
   #identify(match: RouteMatch, head: RequestHead): Principal | null {
@@ -160,6 +176,11 @@ export class Dispatcher {
    */
   identifyAgain(match: RouteMatch, { principal }: Admitted, head: RequestHead): Principal | null {
     return principal && this.#callerAgain(match, head, principal)
+  }
+
+  /** Like `identifyAgain`, while the handler runs. A client that was unknown at first has become known. */
+  identifyHandled(match: RouteMatch, { principal }: Admitted, head: RequestHead): Principal | null {
+    return principal ? this.#callerAgain(match, head, principal) : this.#callerOf(match, head)
   }
 
   /**
@@ -336,7 +357,11 @@ export class Dispatcher {
    */
   #handleAt(minRevision: string, match: RouteMatch, head: RequestHead, call: Call): Promise<Reply> {
     const reached = this.#whenReached(minRevision, match, head, call.principal)
-    return reached.then(present => match.route.handle({ ...call, principal: present }))
+    return reached.then(present => {
+      // The session might have been unknown when the claim was read.
+      const claim = call.claim && claimOf(head.headers, present)
+      return match.route.handle({ ...call, principal: present, claim })
+    })
   }
 
   /**
@@ -356,7 +381,13 @@ export class Dispatcher {
       if (principal === null) this.#checkKnown(match, head, present)
       return placeOf(present)
     }
-    const wait = () => this.#minRevision!.reached(minRevision, identify)
+    const gate = this.#minRevision!
+    const wait = async (): Promise<void> => {
+      const begun = principal === null ? this.#begunIn(match.route, head) : undefined
+      if (begun !== undefined && begun !== minRevision && gate.isAhead(begun))
+        await gate.reached(begun, () => NO_ENVIRONMENT)
+      await gate.reached(minRevision, identify)
+    }
     await (principal === null ? this.#asUnknown(wait) : wait())
     // The key could have been revoked or changed during the wait. If an import replaced the environment, the
     // revision belongs to the one before.
@@ -369,7 +400,8 @@ export class Dispatcher {
    * again, and the error for the client is thrown if the key is no longer valid.
    */
   #awaitedRevision(match: RouteMatch, head: RequestHead, principal: Principal | null): string | null {
-    const text = minRevisionOf(match.route, head)
+    const own = minRevisionOf(match.route, head)
+    const text = own === undefined && principal === null ? this.#begunIn(match.route, head) : own
     if (text === undefined || this.#minRevision === null) return null
     if (principal === null || !this.#minRevision.isReached(text, placeOf(principal))) return text
     // The key was checked when the head arrived. The body might have taken a long time since then, so the key
@@ -379,12 +411,12 @@ export class Dispatcher {
   }
 
   /**
-   * Waits for a request with an unknown key. The number of such requests is limited, so that they cannot use
-   * up the capacity for known clients.
+   * Waits for a request with an unknown key or session. The number of such requests is limited, so that they
+   * cannot use up the capacity for known clients.
    */
   async #asUnknown(wait: () => Promise<void>): Promise<void> {
     if (this.#unknownWaiting >= UNKNOWN_WAITERS_MAX) {
-      const message = `${UNKNOWN_WAITERS_MAX} requests with unknown keys already wait; try again shortly`
+      const message = `${UNKNOWN_WAITERS_MAX} requests with unknown keys or sessions already wait; try again shortly`
       throw new AuthzError('OVERLOADED', message, { limit: 'waiting' })
     }
     this.#unknownWaiting += 1
@@ -407,7 +439,7 @@ function minRevisionOf({ access }: Route, head: RequestHead): string | undefined
 /** The environment whose revisions a request can wait for. */
 function placeOf(principal: Principal | null): string {
   return principal !== null && principal.session !== undefined && principal.kind !== 'environment'
-    ? ''
+    ? NO_ENVIRONMENT
     : environmentOf(principal)
 }
 

@@ -13,7 +13,8 @@ import { AuthzError } from '#model/errors.ts'
 import { type GrantHolder, principalAnywhere, principalAt, principalIn } from '#model/members/member-reach.ts'
 import type { NamedPlace, OrganizationPlaces } from '#model/members/organization-places.ts'
 import type { Principal } from '#model/principal.ts'
-import { cookiesIn, SessionCookies } from '#model/sign-in/session-cookies.ts'
+import { formatRevision, type Revision } from '#model/revision.ts'
+import { cookiesIn, type SessionCookie, SessionCookies, sessionIn } from '#model/sign-in/session-cookies.ts'
 import { scopeInPath } from './path-scope.ts'
 import { requireAdmission, type RouteAccess, type RouteNeeds, unauthenticated } from './route-access.ts'
 import type { RouteMatch } from './router.ts'
@@ -29,22 +30,25 @@ export interface SessionSource<Session extends GrantHolder = GrantHolder> {
   noteUse(session: Session): void
 }
 
+/** Whether the sessions of the thread are those of this revision of the organization, or later ones. */
+type HasReached = (revision: Revision) => boolean
+
 export const ENVIRONMENT_HEADER = 'X-Verdict-Environment'
 /** Header with the token of the session. */
 const CSRF_TOKEN = 'x-csrf-token'
-/** The secret of a session: 256 random bits in base64url. */
-const SECRET = /^[\w-]{43}$/
 const ENVIRONMENT_NAME = ENVIRONMENT_HEADER.toLowerCase()
 
 export class SessionAccess<Session extends GrantHolder = GrantHolder> {
   readonly cookies: SessionCookies
   readonly #source: SessionSource<Session>
+  readonly #hasReached: HasReached
   readonly #origin: string
 
   /** `publicUrl`: the address of the service for browsers (`PUBLIC_URL`). */
-  constructor(source: SessionSource<Session>, publicUrl: string) {
+  constructor(source: SessionSource<Session>, publicUrl: string, hasReached: HasReached) {
     this.cookies = new SessionCookies(publicUrl)
     this.#source = source
+    this.#hasReached = hasReached
     this.#origin = new URL(publicUrl).origin
   }
 
@@ -60,7 +64,7 @@ export class SessionAccess<Session extends GrantHolder = GrantHolder> {
    * `FORBIDDEN` if the grants are not sufficient.
    */
   identify(match: RouteMatch, headers: HeaderList): Principal {
-    const secret = this.#secretIn(headers)
+    const secret = this.#cookieIn(headers)?.secret ?? null
     const session = secret === null ? null : this.#source.find(secret)
     if (secret === null || session === null) throw unauthenticated()
     const needsToken = match.route.access !== 'cookie'
@@ -91,32 +95,44 @@ export class SessionAccess<Session extends GrantHolder = GrantHolder> {
   }
 
   /**
-   * Whether the cookie counts, and opens no session. The browser then need not keep it. A request that
-   * another page caused never has this result, because it must not sign a member out.
+   * Whether the cookie counts, and opens no session on any node. The browser then need not keep it. A request
+   * that another page caused never has this result, because it must not sign a member out. Neither has a
+   * cookie of a session that this node might not have received yet.
    */
   isStale(headers: HeaderList): boolean {
     const values = this.#valuesIn(headers)
     if (values.length !== 1 || !this.#isOwn(headers)) return false
-    return !SECRET.test(values[0]!) || this.#source.find(values[0]!) === null
+    const cookie = sessionIn(values[0]!)
+    return cookie === null || (this.#source.find(cookie.secret) === null && this.#hasReached(cookie.begun))
   }
 
-  /** Id of the session with this secret; null if there is none. */
-  idOf(secret: string): string | null {
-    return SECRET.test(secret) ? (this.#source.find(secret)?.caller.sessionId ?? null) : null
+  /**
+   * Revision with which the session in the cookie began, if the cookie counts. Null if it does not, or if the
+   * request cannot come with a session.
+   */
+  begunIn(access: RouteAccess, headers: HeaderList): string | null {
+    const cookie = this.isSent(access, headers) ? this.#cookieIn(headers) : null
+    return cookie && formatRevision(cookie.begun)
+  }
+
+  /** Id of the session in a cookie with this value; null if there is none. */
+  idIn(value: string): string | null {
+    const cookie = sessionIn(value)
+    return cookie && (this.#source.find(cookie.secret)?.caller.sessionId ?? null)
   }
 
   /** The secret in the cookie of a request that was identified by it. */
   secretOf(headers: ReadonlyMap<string, string>): string {
-    const secret = headers instanceof HeaderList ? this.#secretIn(headers) : null
-    assert(secret !== null, 'a request in a session has its cookie')
-    return secret
+    const cookie = headers instanceof HeaderList ? this.#cookieIn(headers) : null
+    assert(cookie, 'a request in a session has its cookie')
+    return cookie.secret
   }
 
-  /** The secret in the cookie, if the cookie counts. */
-  #secretIn(headers: HeaderList): string | null {
+  /** The content of the cookie, if the cookie counts. */
+  #cookieIn(headers: HeaderList): SessionCookie | null {
     const [value, ...others] = this.#valuesIn(headers)
     const isSingle = value !== undefined && others.length === 0
-    return isSingle && SECRET.test(value) && this.#isOwn(headers) ? value : null
+    return isSingle && this.#isOwn(headers) ? sessionIn(value) : null
   }
 
   /** The values of the cookie of a session. */

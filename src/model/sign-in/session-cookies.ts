@@ -1,7 +1,9 @@
 /**
- * Names and attributes of the cookies of the console (administration.md C1). One cookie has the secret of a
- * session. While a person signs in, another cookie has the state of the sign-in.
+ * Names, attributes and values of the cookies of the console (administration.md C1). One cookie has the
+ * secret of a session. While a person signs in, another cookie has the state of the sign-in.
  */
+import { formatRevision, parseRevision, type Revision } from '#model/revision.ts'
+
 const SESSION = 'verdict-session'
 const SIGN_IN = 'verdict-sign-in-'
 /** Browsers accept a cookie with this prefix only from its own host, for all paths, and over TLS. */
@@ -21,12 +23,16 @@ export class SessionCookies {
     this.#attributes = `Path=/;${isSecure ? ' Secure;' : ''} HttpOnly; SameSite=`
   }
 
-  session(secret: string): string {
-    return `${this.sessionName}=${secret}; ${this.#attributes}Strict`
+  session(session: SessionCookie): string {
+    return this.#session(valueOfSession(session))
   }
 
   withoutSession(): string {
-    return `${this.session('')}; Max-Age=0`
+    return `${this.#session('')}; Max-Age=0`
+  }
+
+  #session(value: string): string {
+    return `${this.sessionName}=${value}; ${this.#attributes}Strict`
   }
 
   /**
@@ -40,6 +46,30 @@ export class SessionCookies {
   withoutSignIn(name: string): string {
     return this.signIn(name, '', 0)
   }
+}
+
+/** Content of the cookie of a session. */
+export interface SessionCookie {
+  /** 256 random bits in base64url. */
+  readonly secret: string
+  /**
+   * Revision of the organization with which the session began. A node with this revision knows the session.
+   */
+  readonly begun: Revision
+}
+
+const SECRET = /^[\w-]{43}$/
+const SECRET_LENGTH = 43
+
+export function valueOfSession({ secret, begun }: SessionCookie): string {
+  return `${secret}.${formatRevision(begun)}`
+}
+
+/** Reads the value of the cookie of a session. Null if no session has such a value. */
+export function sessionIn(value: string): SessionCookie | null {
+  const secret = value.slice(0, SECRET_LENGTH)
+  const begun = value[SECRET_LENGTH] === '.' ? parseRevision(value.slice(SECRET_LENGTH + 1)) : null
+  return begun !== null && SECRET.test(secret) ? { secret, begun } : null
 }
 
 /** Names and values in a `Cookie` header, in order. A name can occur several times. */

@@ -19,7 +19,10 @@ const ann = await signedIn(verdict, 'ann', [{ on: 'organization', level: 'write'
 const other = await signedIn(verdict, 'other', [{ on: 'organization', level: 'write' }])
 const USERS = '/v2/facts/default/default/users'
 const CLEARED = `${COOKIE}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0`
-const FORGED = 'A'.repeat(43)
+const [, BEGUN] = /^.{43}(.*)$/.exec(ann.cookie)!
+const [, EPOCH] = /^\.(.*)\./.exec(BEGUN!)!
+const SECRET = 'A'.repeat(43)
+const FORGED = SECRET + BEGUN
 
 interface Case {
   readonly name: string
@@ -66,6 +69,17 @@ const CASES: readonly Case[] = [
     isCleared: true,
   },
   {
+    name: 'forged cookie of another history',
+    headers: { ...sent, cookie: `${COOKIE}=${SECRET}.other.1` },
+    status: 401,
+  },
+  ...['', '.', BEGUN!.slice(1), `${BEGUN}x`, `${BEGUN}.1`, `.${EPOCH}.01`, `.${EPOCH}.1e1`].map(end => ({
+    name: `secret and revision "${end.replace(EPOCH!, 'epoch')}"`,
+    headers: { ...sent, cookie: `${COOKIE}=${ann.secret}${end}` },
+    status: 401 as const,
+    isCleared: true as const,
+  })),
+  {
     name: 'key as cookie',
     headers: { ...sent, cookie: `${COOKIE}=${API_KEY}` },
     status: 401,
@@ -85,7 +99,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'cookie without its prefix',
-    headers: { ...sent, cookie: `verdict-session=${ann.secret}` },
+    headers: { ...sent, cookie: `verdict-session=${ann.cookie}` },
     status: 401,
   },
   { name: 'secret as bearer token', headers: { authorization: `Bearer ${ann.secret}` }, status: 401 },

@@ -42,7 +42,7 @@ function threadWith(times: Partial<AcceptedSession> = {}) {
       onUse: () => uses.push(clock.elapsed - 5_000),
     },
   )
-  const access = new SessionAccess(sessions, ORIGIN)
+  const access = new SessionAccess(sessions, ORIGIN, () => true)
   const changes = { places: null, removedIds: [], set: [], used: [] }
   return {
     clock,
@@ -51,7 +51,7 @@ function threadWith(times: Partial<AcceptedSession> = {}) {
     /** A request in the session. */
     use: (others: Readonly<Record<string, string>> = {}) => {
       const headers = new HeaderList()
-      headers.add('cookie', `${COOKIE}=${SECRET}`)
+      headers.add('cookie', `${COOKIE}=${SECRET}.epoch.1`)
       headers.add('x-csrf-token', csrfTokenOf(SECRET))
       for (const [name, value] of Object.entries(others)) headers.add(name, value)
       access.identify(match, headers)

@@ -1,9 +1,17 @@
 /** Sessions on two nodes with one Redis (administration.md S3, C7): no sticky sessions are necessary. */
 import { expect, test } from 'vitest'
-import type { Client } from '#testing/processes/running-service.ts'
+import { type Client, question, startedService, storeDirectory } from '#testing/processes/running-service.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
-import { regrant, sendIn, type SignedIn, SIGN_IN, signedIn } from '#testing/requests/member-sessions.ts'
-import { startedNodes } from '../../support/nodes.ts'
+import {
+  headersOf,
+  regrant,
+  sendIn,
+  type SignedIn,
+  SIGN_IN,
+  signedIn,
+} from '#testing/requests/member-sessions.ts'
+import { HANG_MS } from '../../support/hang.ts'
+import { cuttableStore, startedNodes, until } from '../../support/nodes.ts'
 import { sharedRedis } from '../../support/processes/redis-server.ts'
 
 const redis = await sharedRedis()
@@ -57,4 +65,76 @@ test('a session that begins on one node is used and ended on another, and ends o
   const removed = await one.admin('DELETE', `/v2/members/${eve.memberId}`)
   expect(removed.status).toBe(204)
   expect(await statusOn(two, eve, removed.headers.get('x-revision')!)).toBe(401)
+})
+
+const IMPORT = '/v2/projects/default/envs/default/import?replace=true'
+const PLACE = { 'x-verdict-environment': 'default/default' }
+/** Requests of routes that identify a session in different ways, and their status when it is known. */
+const REQUESTS = [
+  ['GET', '/v2/session', 200],
+  ['GET', '/v2/sessions', 200],
+  ['GET', USERS, 200],
+  ['POST', USERS, 200, { body: { key: 'late' } }],
+  ['POST', USERS, 422, { body: { key: 'claimed' }, headers: { 'x-actor': 'bob' } }],
+  ['POST', IMPORT, 403, { body: {} }],
+  ['POST', '/allowed', 200, { body: question('late', 'read', 'document'), headers: PLACE }],
+] as const
+
+/** Two nodes on one store. `lag` keeps changes from the second one until `catchUp` is called. */
+async function laggingNode(minRevisionWaitMs: number) {
+  const { proxy, storeUrl, directUrl } = await cuttableStore(redis)
+  const start = (url: string) =>
+    startedService({
+      ...SIGN_IN,
+      storeUrl: url,
+      dataDirectory: storeDirectory(),
+      minRevisionWaitMs,
+      maxStaleMs: HANG_MS,
+    })
+  const [one, behind] = [await start(directUrl), await start(storeUrl)]
+  return { one, behind, lag: () => proxy.cut(), catchUp: () => proxy.mend() }
+}
+
+/** Statuses and cookies of the responses to `REQUESTS`. */
+function answersOf(node: Client, session: SignedIn) {
+  return Promise.all(
+    REQUESTS.map(async ([method, path, , options]) => {
+      const answer = await sendIn(node, session, method, path, options)
+      return [method, path, answer.status, answer.headers.getSetCookie()]
+    }),
+  )
+}
+
+test('a node that does not receive a new session in time responds with 503 and leaves its cookie', async () => {
+  const { one, behind, lag, catchUp } = await laggingNode(1)
+  lag()
+  const ann = await signedIn(one, 'ann', [{ on: 'organization', level: 'write' }])
+  expect(await answersOf(behind, ann)).toEqual(REQUESTS.map(([method, path]) => [method, path, 503, []]))
+  catchUp()
+  await until(200, async () => (await sendIn(behind, ann, 'GET', '/v2/session')).status)
+})
+
+test('a node that has not received a session yet waits for it, and checks it again during a body', async () => {
+  const { one, behind, lag, catchUp } = await laggingNode(HANG_MS)
+  lag()
+  const ann = await signedIn(one, 'ann', [{ on: 'organization', level: 'write' }])
+  const root = await signedIn(one, 'root')
+  const body = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = body.writable.getWriter()
+  const importing = fetch(`${behind.address}${IMPORT}`, {
+    method: 'POST',
+    headers: { ...headersOf(root), 'content-type': 'application/x-ndjson' },
+    body: body.readable,
+    duplex: 'half',
+  } as RequestInit)
+  await writer.write(Buffer.from('{"'))
+  const waiting = answersOf(behind, ann)
+  catchUp()
+  expect(await waiting).toEqual(REQUESTS.map(([method, path, status]) => [method, path, status, []]))
+
+  expect((await sendIn(one, root, 'DELETE', '/v2/session')).status).toBe(200)
+  await until(401, async () => (await sendIn(behind, root, 'GET', '/v2/session')).status)
+  await writer.write(Buffer.from('format":'))
+  await writer.close()
+  expect((await importing).status).toBe(401)
 })

@@ -5,8 +5,9 @@ import { cookiesIn, SessionCookies } from '#model/sign-in/session-cookies.ts'
 
 test('cookies are bound to the host and to TLS, except for an http address', () => {
   const secure = new SessionCookies('https://verdict.example.com/base')
-  expect([secure.session('s'), secure.signIn(`${secure.signInPrefix}00000000`, 't', 600)]).toEqual([
-    '__Host-verdict-session=s; Path=/; Secure; HttpOnly; SameSite=Strict',
+  const session = { secret: 's', begun: { epoch: 'e', sequence: 7 } }
+  expect([secure.session(session), secure.signIn(`${secure.signInPrefix}00000000`, 't', 600)]).toEqual([
+    '__Host-verdict-session=s.e.7; Path=/; Secure; HttpOnly; SameSite=Strict',
     '__Host-verdict-sign-in-00000000=t; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=600',
   ])
   const local = new SessionCookies('http://127.0.0.1:7766')

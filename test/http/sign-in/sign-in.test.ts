@@ -111,7 +111,9 @@ describe('a sign-in', () => {
     expect(done.headers.getSetCookie()).toEqual([
       `${name}=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0`,
       expect.stringMatching(
-        new RegExp(`^${SESSION_COOKIE}=[\\w-]{43}; Path=/; Secure; HttpOnly; SameSite=Strict$`),
+        new RegExp(
+          `^${SESSION_COOKIE}=[\\w-]{43}\\.[\\w-]+\\.\\d+; Path=/; Secure; HttpOnly; SameSite=Strict$`,
+        ),
       ),
     ])
     expect(await asAdmin('/v2/audit-log?operation=finishSignIn')).toContain('"operation":"finishSignIn"')

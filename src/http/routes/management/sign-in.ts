@@ -55,11 +55,11 @@ const LogoutForm = Type.Object({ logout_token: Type.Optional(Type.String({ descr
 
 const LogoutError = Type.Object({ error: Type.Literal('invalid_request'), error_description: Type.String() })
 
-/** `sessionIdOf` returns the id of the session with this secret, or null. */
+/** `sessionIdIn` returns the id of the session in a cookie with this value, or null. */
 export function signInRoutes(
   gateway: ManagementGateway,
   settings: SignInRouteSettings,
-  sessionIdOf: (secret: string) => string | null,
+  sessionIdIn: (cookie: string) => string | null,
 ): Route[] {
   const { oidcIssuer, oidcName, publicUrl, isKeySignInOffered: key } = settings
   const cookies = oidcIssuer === null ? null : new SessionCookies(publicUrl!)
@@ -113,7 +113,7 @@ export function signInRoutes(
           {
             operation: 'beginSignIn',
             invite: call.body?.invite ?? null,
-            sessionId: session && others.length === 0 ? sessionIdOf(session[1]) : null,
+            sessionId: session && others.length === 0 ? sessionIdIn(session[1]) : null,
             cookies: cookiesOf(call),
           },
           call,
