@@ -248,17 +248,40 @@ export const API_KEYS_MAX = 10_000
 export const MEMBERS_MAX = 10_000
 export const OPEN_INVITATIONS_MAX = 1_000
 export const MEMBER_GROUPS_MAX = 1_000
+/**
+ * Parts of these three limits that callers without level `admin` on the organization can use: on one
+ * environment, on one project with its environments, and on all of them together.
+ */
+export const MEMBER_SHARES = { environment: 0.1, project: 0.5, total: 0.75 }
 /** Maximum number of permissions of a member, and of a member group. */
 export const PERMISSIONS_PER_MEMBER_MAX = 100
+/**
+ * Maximum number of these permissions that callers without level `admin` on the organization can give on one
+ * project with its environments.
+ */
+export const PERMISSIONS_PER_PROJECT_MAX = 50
 /** Maximum size of the settings of a member, in bytes of JSON. */
 export const MEMBER_SETTINGS_BYTES_MAX = 4_096
 /** Time for which an invitation can be accepted: 7 days. */
 export const INVITATION_MS = 604_800_000
+/** Time for which an expired invitation is shown before it is deleted: 7 days. */
+export const EXPIRED_INVITATION_MS = 604_800_000
 /** Time for which a member without own grants is kept after the last sign-in: 30 days. */
 export const UNGRANTED_MEMBER_MS = 2_592_000_000
 /** Maximum numbers of sessions of a member, and of sessions in an organization. */
 export const SESSIONS_PER_MEMBER_MAX = 10
 export const SESSIONS_MAX = 10_000
+/**
+ * Numbers of members and of sessions beyond the maximum that only owners of the settings can have, so that
+ * they can always sign in.
+ */
+export const OWNER_MEMBERS_RESERVE = 100
+export const OWNER_SESSIONS_RESERVE = 1_000
+/**
+ * Maximum number of members that one request deletes to make room for another: expired invitations, and
+ * members without own grants who are signed out.
+ */
+export const DISPLACED_MEMBERS_MAX = 100
 /** Maximum number of groups of the issuer that a session keeps. */
 export const SESSION_GROUPS_MAX = 100
 /** Maximum number of characters in an e-mail address, and in a name or user agent that is kept. */

@@ -54,28 +54,3 @@ export function requireOther({ session }: Principal, memberId: string): void {
   if (session?.memberId !== memberId) return
   throw new AuthzError('FORBIDDEN', 'members cannot change their own permissions: ask another administrator')
 }
-
-/**
- * Whether a grant on this object concerns the caller: the caller reaches it, an object above it, or one
- * inside it.
- */
-export function concerns(principal: Principal, { projectId, environmentId }: GrantPlace): boolean {
-  if (projectId === null) return true
-  switch (principal.kind) {
-    case 'organization':
-      return true
-    case 'project':
-      return principal.projectId === projectId
-    case 'environment':
-      return (
-        principal.projectId === projectId &&
-        (environmentId === null || environmentId === principal.environmentId)
-      )
-    case 'places':
-      if (coversProject(principal, projectId)) return true
-      return principal.environments.some(
-        place =>
-          place.projectId === projectId && (environmentId === null || place.environmentId === environmentId),
-      )
-  }
-}

@@ -30,6 +30,15 @@ export function memberGroupNamed(records: RecordReader, name: string): MemberGro
   return null
 }
 
+/** Groups of members that the session has, by name. O(groups of the session). */
+export function memberGroupsOf(
+  records: RecordReader,
+  { groups }: Pick<SessionRecord, 'groups'>,
+): ReadonlyMap<string, MemberGroupRecord> {
+  const found = groups.map(name => [name, memberGroupNamed(records, name)] as const)
+  return new Map(found.filter((each): each is [string, MemberGroupRecord] => each[1] !== null))
+}
+
 /**
  * Grants of a member who is in `groups`. Grants only add, so that a grant of level `no_access` gives nothing.
  * O(grants).

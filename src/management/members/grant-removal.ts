@@ -9,7 +9,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 
 /**
  * Removes all grants on a project, with its environments, or on one environment. A member without other
- * grants is kept until it has not signed in for a long time, unless it never can.
+ * grants is kept until it has not signed in for a long time, unless it has never signed in.
  */
 export function removeGrantsOn(context: OrganizationWriteContext, placeId: string): Resumable<void> {
   return changeGrantsOn(context, placeId, ({ projectId, environmentId }) =>
@@ -36,12 +36,14 @@ function* changeGrantsOn(
 ): Resumable<void> {
   yield* records.visit('member', lists.membersGrantedOn(placeId), member => {
     const grants = changed(member.grants, change)
-    // An invitation without grants admits no one.
-    if (grants.length === 0 && member.subject === null) records.delete(member)
+    // Otherwise, administrators of a project could leave behind any number of members and groups.
+    if (grants.length === 0 && member.lastSignInAt === null) records.delete(member)
     else records.put({ ...member, grants, updatedAt: now })
   })
   yield* records.visit('member-group', lists.memberGroupsGrantedOn(placeId), group => {
-    records.put({ ...group, grants: changed(group.grants, change), updatedAt: now })
+    const grants = changed(group.grants, change)
+    if (grants.length === 0) records.delete(group)
+    else records.put({ ...group, grants, updatedAt: now })
   })
 }
 

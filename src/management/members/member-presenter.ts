@@ -6,17 +6,17 @@ import type { AccessGrant } from '#model/principal.ts'
 import type { Member, MemberGroup } from '#model/wire/organization/member.ts'
 import type { Invitation, MemberGroupRecord, MemberRecord } from '#entities/organization-records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { concerns } from './authority.ts'
-import { type EffectiveGrant, effectiveGrants, memberGroupNamed } from './effective-grants.ts'
+import { type EffectiveGrant, effectiveGrants, memberGroupsOf } from './effective-grants.ts'
 import { presentPermission } from './permissions.ts'
+import { sees } from './visible-grants.ts'
 
-/** Grants of a member that concern what the caller reaches. */
+/** Grants of a member that the caller sees. */
 export function shownGrants(
   context: OrganizationReadContext,
   member: MemberRecord,
   settings: MemberSettings,
 ): EffectiveGrant[] {
-  return grantsOf(context, member, settings).filter(({ grant }) => concerns(context.principal, grant))
+  return grantsOf(context, member, settings).filter(({ grant }) => sees(context, grant))
 }
 
 /** All grants of a member, whether the caller reaches them or not. */
@@ -36,14 +36,10 @@ function grantsOf(
 ): EffectiveGrant[] {
   const sessions = [...records.list('session', lists.sessionsOfMember(member.id))]
   const groups = [...new Set(sessions.flatMap(session => session.groups))]
-  const named = groups.flatMap(name => {
-    const group = memberGroupNamed(records, name)
-    return group ? [[name, group] as const] : []
-  })
   const powerless = member.grants.filter(({ accessLevel }) => accessLevel === 'no_access')
   return [
     ...powerless.map(grant => ({ grant, via: 'own' as const })),
-    ...effectiveGrants(member, { groups }, new Map(named), settings.owners),
+    ...effectiveGrants(member, { groups }, memberGroupsOf(records, { groups }), settings.owners),
   ]
 }
 
@@ -111,7 +107,7 @@ function presentInvitation(
 }
 
 export function presentMemberGroup(context: OrganizationReadContext, group: MemberGroupRecord): MemberGroup {
-  const shown = group.grants.filter(grant => concerns(context.principal, grant))
+  const shown = group.grants.filter(grant => sees(context, grant))
   return {
     id: group.id,
     group: group.group,

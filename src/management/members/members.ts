@@ -6,15 +6,13 @@ import { matchesSearch, pageOfLists } from '#management/paging/paging.ts'
 import {
   type OrganizationReadContext,
   type OrganizationWriteContext,
-  requireCapacity,
   requireOrganization,
 } from '#management/scopes/organization-context.ts'
 import type { GrantPlace } from '#management/scopes/named-objects.ts'
 import type { MemberSettings } from '#management/scopes/member-settings.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import { MEMBER_SETTINGS_BYTES_MAX, MEMBERS_MAX } from '#model/limits.ts'
-import type { AccessGrant } from '#model/principal.ts'
+import { MEMBER_SETTINGS_BYTES_MAX } from '#model/limits.ts'
 import { jsonBytes } from '#model/text/json-text.ts'
 import type {
   Member,
@@ -28,9 +26,10 @@ import type { MemberRecord } from '#entities/organization-records.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { ON_ORGANIZATION, requireAdminOn, requireManager, requireMembers, requireOther } from './authority.ts'
-import { isSamePlace, mergedGrants } from './grants.ts'
+import { isAlong, isSamePlace, mergedGrants } from './grants.ts'
 import { isSameEmail } from './identity.ts'
 import { invited } from './invitations.ts'
+import { requireMemberCapacity, requireProjectCapacity } from './member-capacity.ts'
 import { allGrants, presentMember, shownGrants } from './member-presenter.ts'
 import { namedPlaces, queriedPlace, requireFew, wantedGrants } from './permissions.ts'
 import { endSessionsOfMember } from './session-ends.ts'
@@ -101,42 +100,26 @@ export function* createMember(
     const { member, url } = yield* invited(context, { email, grants, settings })
     return presentMember(context, member, settings, url)
   }
+  // A concurrent sign-in of the same person must not create a second member.
+  context.records.touch(requireOrganization(context.records))
   const named = id ? requireMember(context, id, settings) : null
   const bound = subject ? memberWithSubject(context, settings.issuer, subject) : null
   const member = named ? boundTo(context, named, { subject, bound, settings }) : bound
-  return presentMember(
-    context,
-    granted(context, member ?? personWith(context, settings.issuer, subject!, email ?? null), grants),
-    settings,
-  )
-}
-
-/** The stored member with more grants. */
-function granted(
-  context: OrganizationWriteContext,
-  member: MemberRecord,
-  grants: readonly AccessGrant[],
-): MemberRecord {
-  requireOther(context.principal, member.id)
-  const merged = mergedGrants(member.grants, grants)
+  if (member !== null) requireOther(context.principal, member.id)
+  const before = member?.grants ?? []
+  const merged = mergedGrants(before, grants)
   requireFew(merged)
-  // A concurrent sign-in of the same person must not create a second member.
-  context.records.touch(requireOrganization(context.records))
-  const changed: MemberRecord = { ...member, grants: merged, updatedAt: context.now }
+  requireProjectCapacity(context.principal, { before, after: merged })
+  yield* requireMemberCapacity(context, { isNew: member === null, added: grants, before })
+  const person = member ?? {
+    ...newMember(context),
+    issuer: settings.issuer,
+    subject: subject!,
+    email: email ?? null,
+  }
+  const changed: MemberRecord = { ...person, grants: merged, updatedAt: context.now }
   context.records.put(changed)
-  return changed
-}
-
-/** A new member for a person who has not signed in yet. */
-function personWith(
-  context: OrganizationWriteContext,
-  issuer: string,
-  subject: string,
-  email: string | null,
-): MemberRecord {
-  const count = context.records.count(lists.all('member'))
-  requireCapacity(context, count, { what: 'members', maximum: MEMBERS_MAX })
-  return { ...newMember(context), issuer, subject, email }
+  return presentMember(context, changed, settings)
 }
 
 /**
@@ -304,14 +287,6 @@ function isVisible(
 ): boolean {
   if (context.principal.kind === 'organization' && place === null) return true
   return shownGrants(context, member, settings).some(({ grant }) => place === null || isAlong(grant, place))
-}
-
-/** Whether one of two objects contains the other, or they are the same. */
-function isAlong(grant: GrantPlace, place: GrantPlace): boolean {
-  if (grant.projectId === null) return true
-  if (grant.projectId !== place.projectId) return false
-  const isWide = grant.environmentId === null || place.environmentId === null
-  return isWide || grant.environmentId === place.environmentId
 }
 
 function isFoundBy(search: string, { id, name, email, subject }: MemberRecord): boolean {

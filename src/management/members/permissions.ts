@@ -13,9 +13,10 @@ import type { AccessGrant } from '#model/principal.ts'
 import type { MemberPermission, MemberGrant } from '#model/wire/organization/member.ts'
 import type { EnvironmentRecord, ProjectRecord } from '#entities/organization-records.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
-import { concerns, holdsAdminOn, notHeld } from './authority.ts'
+import { holdsAdminOn, notHeld } from './authority.ts'
 import type { EffectiveGrant } from './effective-grants.ts'
 import { isSamePlace } from './grants.ts'
+import { sees } from './visible-grants.ts'
 
 /** The place of a permission in the request, and its object. */
 interface NamedPermission {
@@ -27,13 +28,18 @@ interface NamedPermission {
  * The grants that a request gives. Throws `FORBIDDEN` unless the caller holds `admin` on each object, and
  * `NOT_FOUND`, `INVALID_INPUT`, `INVALID_SHAPE` or `LIMIT_EXCEEDED`. The commit conflicts with the removal of
  * each object.
+ *
+ * `unchanged`: grants of others, which the caller sees and which stay. The request can contain them as
+ * responses show them. They are not in the result.
  */
 export function wantedGrants(
   context: OrganizationWriteContext,
   permissions: readonly MemberPermission[],
+  unchanged: readonly AccessGrant[] = [],
 ): AccessGrant[] {
   const grants: AccessGrant[] = []
-  for (const [index, { place, permission }] of namedPermissions(context, permissions).entries()) {
+  for (const [index, { place, permission }] of namedPermissions(context, permissions, unchanged).entries()) {
+    if (!holdsAdminOn(context.principal, place)) continue
     const { access_level: accessLevel, tenants, roles } = permission
     const { environmentId } = place
     const wanted = { isOnEnvironment: environmentId !== null, accessLevel, tenants, roles }
@@ -68,14 +74,29 @@ export function requireFew(grants: readonly unknown[]): void {
 function namedPermissions(
   context: OrganizationReadContext,
   permissions: readonly MemberPermission[],
+  unchanged: readonly AccessGrant[] = [],
 ): NamedPermission[] {
   requireFew(permissions)
   return permissions.map(permission => {
     requireNames(context, permission, permission.object_type, 'permission')
     const place = placeOf(context, permission)
-    if (!holdsAdminOn(context.principal, place)) throw notHeld()
+    const isHeld = holdsAdminOn(context.principal, place)
+    if (!isHeld && !unchanged.some(grant => isShownAs(grant, { place, permission }))) throw notHeld()
     return { place, permission }
   })
+}
+
+/** Whether the permission is the grant as responses show it. */
+function isShownAs(grant: AccessGrant, { place, permission }: NamedPermission): boolean {
+  const { access_level: level, tenants, roles } = permission
+  const isSameList = (one: readonly string[] | null | undefined, other: readonly string[] = []): boolean =>
+    JSON.stringify(one ?? []) === JSON.stringify(other)
+  return (
+    isSamePlace(grant, place) &&
+    grant.accessLevel === level &&
+    isSameList(tenants, grant.delegation?.tenants) &&
+    isSameList(roles, grant.delegation?.roles)
+  )
 }
 
 function placeOf(context: OrganizationReadContext, permission: MemberPermission): GrantPlace {
@@ -118,7 +139,7 @@ export function queriedPlace(
 ): GrantPlace | null {
   const name = [project, environment].filter(part => part !== undefined).join('/')
   const place = name === '' ? null : placeIn(context, { project, environment })
-  if (name === '' || (place && concerns(context.principal, place))) return place
+  if (name === '' || (place && sees(context, place))) return place
   throw new AuthzError('NOT_FOUND', `there is no project or environment ${JSON.stringify(name)}`)
 }
 

@@ -11,6 +11,8 @@ import {
   EMAIL_LENGTH_MAX,
   MEMBER_TEXT_LENGTH_MAX,
   MEMBERS_MAX,
+  OWNER_MEMBERS_RESERVE,
+  OWNER_SESSIONS_RESERVE,
   PERMISSIONS_PER_MEMBER_MAX,
   SESSION_GROUPS_MAX,
   SESSIONS_MAX,
@@ -23,6 +25,7 @@ import type { OwnerSettings } from '#management/scopes/member-settings.ts'
 import { effectiveGrants, memberGroupNamed } from './effective-grants.ts'
 import { mergedGrants } from './grants.ts'
 import { type Identity, isSameEmail } from './identity.ts'
+import { displaceable, displaceableMembers } from './member-capacity.ts'
 import { expiredSessions, isExpired, type SessionTimes } from './session-ends.ts'
 
 export interface SignIn extends SessionTimes {
@@ -53,16 +56,27 @@ export type SignInResult =
 
 /** The longest-unused session makes room for the eleventh of a member. */
 export function* signInMember(context: OrganizationWriteContext, signIn: SignIn): Resumable<SignInResult> {
-  const isFull = context.records.count(lists.all('session')) >= SESSIONS_MAX
-  const expired = isFull ? yield* expiredSessions(context, signIn) : []
+  const { records } = context
+  const isFull = records.count(lists.all('session')) >= SESSIONS_MAX
+  const expiredIds = isFull ? yield* expiredSessions(context, signIn) : []
+  const { issuer, subject } = signIn.identity
+  const isNew = records.count(lists.membersOfIdentity(issuer, subject)) === 0
+  const needsRoom = isNew && records.count(lists.all('member')) >= MEMBERS_MAX
+  const displaceableIds = needsRoom ? yield* displaceableMembers(context) : []
   // No pause from here to the commit: no other sign-in can come between the checks and the writes.
-  return signInNow(context, signIn, expired)
+  return signInNow(context, signIn, { expiredIds, displaceableIds })
+}
+
+/** Rows that a sign-in can delete if it needs their place. */
+interface Dispensable {
+  readonly expiredIds: readonly string[]
+  readonly displaceableIds: readonly string[]
 }
 
 function signInNow(
   context: OrganizationWriteContext,
   signIn: SignIn,
-  expiredIds: readonly string[],
+  { expiredIds, displaceableIds }: Dispensable,
 ): SignInResult {
   const { records } = context
   const found = memberOf(context, signIn)
@@ -72,17 +86,21 @@ function signInNow(
   const named = new Map(groups.map(group => [group.name, group.record]))
   const groupNames = groups.map(({ name }) => name)
   const granting = new Map([...named].filter((each): each is [string, MemberGroupRecord] => each[1] !== null))
-  const isMember = effectiveGrants(member, { groups: groupNames }, granting, signIn.owners).length > 0
-  if (!isMember) return { outcome: 'not_a_member' }
+  const grants = effectiveGrants(member, { groups: groupNames }, granting, signIn.owners)
+  if (grants.length === 0) return { outcome: 'not_a_member' }
+  const isOwner = grants.some(({ via }) => via === 'settings')
   const ended = endedBy(context, signIn, { member, expiredIds })
-  const hasRoom =
-    records.count(lists.all('session')) - ended.size < SESSIONS_MAX &&
-    (!isNew || records.count(lists.all('member')) < MEMBERS_MAX)
-  if (!hasRoom) return { outcome: 'unavailable' }
+  const sessionsMax = SESSIONS_MAX + (isOwner ? OWNER_SESSIONS_RESERVE : 0)
+  if (records.count(lists.all('session')) - ended.size >= sessionsMax) return { outcome: 'unavailable' }
+  const displaced = isNew ? displaceable(context, displaceableIds) : []
+  const membersMax = MEMBERS_MAX + (isOwner ? OWNER_MEMBERS_RESERVE : 0)
+  if (isNew && records.count(lists.all('member')) - displaced.length >= membersMax) {
+    return { outcome: 'unavailable' }
+  }
 
   // Two concurrent sign-ins must neither create the same member nor take the last place.
   records.touch(requireOrganization(records))
-  for (const session of ended.values()) records.delete(session)
+  for (const row of [...ended.values(), ...displaced]) records.delete(row)
   if (accepted !== null && accepted.id !== member.id) records.delete(accepted)
   records.put(member)
   const secret = context.secrets.newToken()

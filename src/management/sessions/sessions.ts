@@ -3,8 +3,7 @@
  * organization sees and ends all sessions.
  */
 import { presentInstant } from '#management/drafts/context.ts'
-import type { RecordReader } from '#management/drafts/record-reader.ts'
-import { effectiveGrants, memberGroupNamed } from '#management/members/effective-grants.ts'
+import { effectiveGrants, memberGroupsOf } from '#management/members/effective-grants.ts'
 import { presentPermission } from '#management/members/permissions.ts'
 import { isExpired } from '#management/members/session-ends.ts'
 import { type Page, pageOfLists } from '#management/paging/paging.ts'
@@ -24,7 +23,7 @@ import type {
   SessionsQuery,
 } from '#model/wire/organization/session.ts'
 import type { Instant } from '#entities/instant.ts'
-import type { MemberGroupRecord, SessionRecord } from '#entities/organization-records.ts'
+import type { SessionRecord } from '#entities/organization-records.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 
@@ -37,7 +36,7 @@ export function getSession(context: OrganizationReadContext, _input: object): Om
   // The member was removed after the request was admitted.
   if (member === null || member.issuer === null || member.subject === null) throw noSession()
   const { id, name, email, issuer, subject } = member
-  const grants = effectiveGrants(member, session, groupsOf(records, session), owners)
+  const grants = effectiveGrants(member, session, memberGroupsOf(records, session), owners)
   return {
     member: { id, name, email, issuer, subject },
     session_id: session.id,
@@ -131,11 +130,6 @@ function requireSessions({ sessions, members }: OrganizationReadContext) {
 
 function lastUseOf(context: OrganizationReadContext, session: SessionRecord): Instant {
   return Math.max(session.lastUsedAt, requireSessions(context).lastUseOf(session.id) ?? 0)
-}
-
-function groupsOf(records: RecordReader, { groups }: SessionRecord): ReadonlyMap<string, MemberGroupRecord> {
-  const found = groups.map(name => [name, memberGroupNamed(records, name)] as const)
-  return new Map(found.filter((each): each is [string, MemberGroupRecord] => each[1] !== null))
 }
 
 function presentSession(context: OrganizationReadContext, session: SessionRecord): ListedSession {

@@ -3,7 +3,7 @@
  * that contains the current second and the number of requests in it. Counting restarts with each second, so
  * up to twice the limit can pass around the boundary of two seconds. Rejected requests are not counted.
  */
-import { API_KEYS_MAX, SESSIONS_MAX } from '#model/limits.ts'
+import { API_KEYS_MAX, OWNER_SESSIONS_RESERVE, SESSIONS_MAX } from '#model/limits.ts'
 import type { Principal } from '#model/principal.ts'
 
 /** Can be posted to a thread without conversion. */
@@ -17,6 +17,8 @@ interface KeySlot {
 
 /** One slot for each possible key, and one for the configured key of the organization. */
 const KEY_SLOTS = API_KEYS_MAX + 1
+/** One slot for each member that can have a session. */
+const MEMBER_SLOTS = SESSIONS_MAX + OWNER_SESSIONS_RESERVE
 /** Layout of a cell: 12 bits for the second, 20 bits for the count. */
 const COUNT_BITS = 20
 const COUNT_MASK = (1 << COUNT_BITS) - 1
@@ -29,7 +31,7 @@ const SECOND_MASK = 0xfff
 export function createKeyRates({
   hasSessions = false,
 }: { readonly hasSessions?: boolean } = {}): KeyRatesHandle {
-  const count = KEY_SLOTS + (hasSessions ? SESSIONS_MAX : 0)
+  const count = KEY_SLOTS + (hasSessions ? MEMBER_SLOTS : 0)
   return new Int32Array(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT))
 }
 

@@ -334,5 +334,7 @@ test('grants follow an environment that an import replaces, and end with their e
   expect(keysOf(await shown())).toEqual(['gone/null', 'gone/production'])
   expect(refusal(await read(guest.id))).toEqual([404, 'NOT_FOUND'])
   await verdict.admin('DELETE', '/v2/projects/gone')
-  expect(await shown()).toEqual([])
+  for (const path of [`${MEMBERS}/${id}`, `${GROUPS}/${group.id}`]) {
+    expect(refusal(await verdict.admin('GET', path)), path).toEqual([404, 'NOT_FOUND'])
+  }
 })

@@ -10,6 +10,12 @@ import { organizationWrites } from '#management/organization/organization-operat
 import { isResumable } from '#scheduling/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { AccessLevel, Principal } from '#model/principal.ts'
+import { principalAnywhere } from '#model/members/member-reach.ts'
+import { OrganizationPlaces } from '#model/members/organization-places.ts'
+import { jsonText } from '#model/text/json-text.ts'
+import type { MemberGroup } from '#model/wire/organization/member.ts'
+import { tagOf } from '#management/conditional/conditional-change.ts'
+import { errorCodeOf } from '../../support/documents/error-codes.ts'
 import { granted, member, memberGroup, onOrganization, organizationOfPeople, sessionOf } from './people.ts'
 
 const opened = await organizationOfPeople('memory:', afterAll)
@@ -196,15 +202,21 @@ const PATHS: readonly (readonly [string, keyof typeof organizationWrites, object
     'fewer grants of a group',
     'replaceMemberGroup',
     { params: { member_group_id: groups.both.id }, body: { group: 'both', ...on('project') } },
-    'ooxxxx',
+    'ooooxx',
   ],
   [
     'another name of a group',
     'replaceMemberGroup',
     { params: { member_group_id: groups.here.id }, body: { group: 'new', ...on('project') } },
-    'ooooxx',
+    'ooxxxx',
   ],
   ['deletion of a group', 'deleteMemberGroup', { params: { member_group_id: groups.here.id } }, 'ooooxx'],
+  [
+    'deletion of a group of two projects',
+    'deleteMemberGroup',
+    { params: { member_group_id: groups.both.id } },
+    'ooooxx',
+  ],
   [
     'deletion of a wider group',
     'deleteMemberGroup',
@@ -286,6 +298,83 @@ test.each([
     expect(shown[2]!.permissions).toHaveLength(index === 0 ? 2 : 1)
   },
 )
+
+test('administrators of different objects share a group of the issuer, and each sees and changes the own part', async () => {
+  const [here, there] = [callers[3]!, { ...callers[3]!, projectId: other, projectKey: 'other' } as Principal]
+  type Shown = { readonly id: string; readonly permissions: readonly { readonly access_level: string }[] }
+  const run = async (
+    name: 'createMemberGroup' | 'replaceMemberGroup' | 'deleteMemberGroup' | 'getMemberGroup',
+    caller: Principal,
+    input: object,
+  ) => (await service.execute(name, caller, input)).answer as Shown
+  const refused = (...args: Parameters<typeof run>) => errorCodeOf(run(...args))
+  const body = (...names: readonly (keyof typeof objects)[]) => ({
+    body: { group: 'shared', ...on(...names) },
+  })
+  const { id } = await run('createMemberGroup', here, body('project'))
+  const params = { params: { member_group_id: id } }
+  expect(await refused('getMemberGroup', there, params)).toBe('NOT_FOUND')
+  expect(await run('createMemberGroup', there, body('otherProject'))).toMatchObject({
+    id,
+    permissions: [{ project_id: other }],
+  })
+  expect(await refused('createMemberGroup', there, body('otherProject', 'otherEnv'))).toBe('DUPLICATE_ENTITY')
+  const stored = () => opened.groups().find(each => each.id === id)?.grants
+  expect(stored()).toEqual([granted('admin', projectId), granted('admin', other)])
+  expect(
+    (await run('replaceMemberGroup', there, { ...params, ...body('otherEnv') })).permissions,
+  ).toHaveLength(1)
+  expect(stored()).toEqual([granted('admin', projectId), granted('admin', other, theirs.scope.environmentId)])
+  await run('deleteMemberGroup', here, params)
+  expect(await refused('getMemberGroup', here, params)).toBe('NOT_FOUND')
+  await run('deleteMemberGroup', there, params)
+  expect(stored()).toBe(undefined)
+})
+
+test('a session changes a group with the tag and the permissions that it has read, at whatever levels', async () => {
+  const mixed = person('mia', [granted('admin', projectId, environmentId), granted('read', other)])
+  const running = sessionOf(mixed.id)
+  const limited = { tenants: [randomUUID()], roles: ['clerk'] }
+  const grants: MemberRecord['grants'] = [
+    granted('read', projectId, environmentId),
+    { ...granted('write_facts', other, theirs.scope.environmentId), delegation: limited },
+    onOrganization('no_access'),
+  ]
+  const shared = group('mixed', grants)
+  await put(mixed, running, shared)
+  const caller = { ...session(mixed).session, sessionId: running.id }
+  const as = (level: AccessLevel) =>
+    principalAnywhere({ caller, grants: mixed.grants }, new OrganizationPlaces(organization.placeNames()), {
+      level,
+      reach: 'any',
+    })
+  const params = { params: { member_group_id: shared.id } }
+  const read = (await service.execute('getMemberGroup', as('read'), params)).answer as MemberGroup
+  expect(read.permissions).toHaveLength(3)
+  const replace = (permissions: readonly object[], tags: 'any' | string[]) =>
+    service.execute(
+      'replaceMemberGroup',
+      as('admin'),
+      { ...params, body: { group: 'mixed', permissions } },
+      null,
+      undefined,
+      {
+        thing: 'getMemberGroup',
+        tags,
+      },
+    )
+  const [own, ...others] = read.permissions
+  const tags = [tagOf(jsonText(read))]
+  await replace([{ ...own, access_level: 'write' }, ...others], tags)
+  expect(opened.groups().find(({ id }) => id === shared.id)!.grants).toEqual([
+    ...grants.slice(1),
+    granted('write', projectId, environmentId),
+  ])
+  expect(await errorCodeOf(replace([own!], tags))).toBe('PRECONDITION_FAILED')
+  for (const change of [{ access_level: 'read' }, { roles: ['boss'] }, { tenants: null, roles: null }]) {
+    expect(await errorCodeOf(replace([{ ...others[0], ...change }], 'any'))).toBe('FORBIDDEN')
+  }
+})
 
 test('an invitation does not replace one with grants on which the caller does not hold admin', async () => {
   const caller = callers[2]!

@@ -4,13 +4,17 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { ApiKey } from '#model/wire/organization/api-key.ts'
 import type { Member } from '#model/wire/organization/member.ts'
 import type { MemberRecord } from '#entities/organization-records.ts'
+import type { Principal } from '#model/principal.ts'
 import { LapsedMemberRemoval } from '#composition/node/lapsed-member-removal.ts'
 import {
+  EXPIRED_INVITATION_MS,
   INVITATION_MS,
   MEMBER_GROUPS_MAX,
+  MEMBER_SHARES,
   MEMBERS_MAX,
   OPEN_INVITATIONS_MAX,
   PERMISSIONS_PER_MEMBER_MAX,
+  PERMISSIONS_PER_PROJECT_MAX,
   UNGRANTED_MEMBER_MS,
 } from '#model/limits.ts'
 import { errorCodeOf } from '../../support/documents/error-codes.ts'
@@ -20,6 +24,26 @@ import { granted, member, memberGroup, onOrganization, organizationOfPeople, ses
 const permissions = [{ object_type: 'org', access_level: 'read' }]
 const many = (count: number, others: Partial<MemberRecord> = {}) =>
   Array.from({ length: count }, () => ({ ...member, id: randomUUID(), subject: randomUUID(), ...others }))
+const invitation = (expiresAt: number) => ({
+  id: randomUUID(),
+  codeHash: randomUUID(),
+  createdAt: 1,
+  expiresAt,
+})
+/** Invitations of different addresses. */
+const invitations = (count: number, expiresAt: number, others: Partial<MemberRecord> = {}) =>
+  many(count, { issuer: null, subject: null, ...others }).map((each, index) => ({
+    ...each,
+    email: `guest-${index}@example.com`,
+    invitation: invitation(expiresAt),
+  }))
+const groupsOf = (count: number, grants: MemberRecord['grants']) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...memberGroup,
+    id: randomUUID(),
+    group: `group-${index}`,
+    grants,
+  }))
 
 test('without sign-in there are no members, and each change is rejected', async () => {
   const { service, principal } = await organizationService()
@@ -61,16 +85,7 @@ test('the number of members is limited, and concurrent requests compete for the 
 
 test('the number of open invitations is limited; expired and repeated ones do not count', async () => {
   const { service, principal, put, clock } = await organizationOfPeople()
-  const invited = Array.from({ length: OPEN_INVITATIONS_MAX }, (_, index) => {
-    const invitation = {
-      id: randomUUID(),
-      codeHash: `${index}`,
-      createdAt: 1,
-      expiresAt: clock.now + INVITATION_MS,
-    }
-    const identity = { issuer: null, subject: null, email: `guest-${index}@example.com` }
-    return { ...member, id: randomUUID(), ...identity, invitation }
-  })
+  const invited = invitations(OPEN_INVITATIONS_MAX, clock.now + INVITATION_MS)
   await put(...invited)
   const invite = (email: string) =>
     errorCodeOf(service.execute('createMember', principal, { body: { email, permissions } }))
@@ -85,34 +100,121 @@ test('the number of open invitations is limited; expired and repeated ones do no
   expect(answer).toMatchObject([{ invite: failed }])
 })
 
-test('the number of member groups, and the permissions of a member, are limited', async () => {
+test('the number of member groups is limited', async () => {
   const { service, principal, put } = await organizationOfPeople()
-  const groups = Array.from({ length: MEMBER_GROUPS_MAX - 1 }, (_, index) => ({
-    ...memberGroup,
-    id: randomUUID(),
-    group: `group-${index}`,
-  }))
-  await put(...groups)
+  await put(...groupsOf(MEMBER_GROUPS_MAX - 1, memberGroup.grants))
   const create = (group: string) =>
     errorCodeOf(service.execute('createMemberGroup', principal, { body: { group, permissions } }))
   expect([await create('last'), await create('another')]).toEqual([null, 'LIMIT_EXCEEDED'])
-  const full = {
-    ...member,
-    grants: Array.from({ length: PERMISSIONS_PER_MEMBER_MAX - 1 }, () => granted('read', randomUUID())),
-  }
-  await put(full)
-  const give = (object: object) =>
-    errorCodeOf(
-      service.execute('createMember', principal, {
-        body: { id: member.id, permissions: [{ ...object, access_level: 'read' }] },
-      }),
-    )
-  const project = { object_type: 'project', project_id: 'default' }
-  expect([await give(project), await give(project)]).toEqual([null, null])
-  expect(await give({ object_type: 'org' })).toBe('LIMIT_EXCEEDED')
 })
 
-test('a member without own grants is deleted 30 days after the last sign-in', async () => {
+/** Callers in an organization with two projects, and the objects of their permissions. */
+async function organizationOfProjects() {
+  const opened = await organizationOfPeople()
+  const { service, principal, organization } = opened
+  await service.execute('createProject', principal, {
+    body: { key: 'other', name: 'Other', initial_environments: [{ key: 'one', name: 'One' }] },
+  })
+  const [ours, theirs] = organization.environments().map(({ scope, projectKey, environmentKey }) => {
+    const { organizationId, projectId, environmentId } = scope
+    const session = { sessionId: randomUUID(), memberId: randomUUID(), issuer: 'i', subject: 's', name: null }
+    const caller = { ...scope, kind: 'environment', projectKey, environmentKey } as const
+    return {
+      projectId,
+      environmentId,
+      caller: { ...caller, organizationId, keyId: null, level: 'admin', session } as Principal,
+      permissions: [
+        {
+          object_type: 'env',
+          project_id: projectKey,
+          environment_id: environmentKey,
+          access_level: 'read',
+        },
+      ],
+    }
+  }) as [OfEnvironment, OfEnvironment]
+  return { ...opened, ours, theirs }
+}
+interface OfEnvironment {
+  readonly projectId: string
+  readonly environmentId: string
+  readonly caller: Principal
+  readonly permissions: object[]
+}
+
+const ADDITIONS = {
+  members: [MEMBERS_MAX, 'createMember', () => ({ subject: randomUUID() })],
+  invitations: [OPEN_INVITATIONS_MAX, 'createMember', () => ({ email: `${randomUUID()}@example.com` })],
+  groups: [MEMBER_GROUPS_MAX, 'createMemberGroup', () => ({ group: randomUUID() })],
+} as const
+const WHATS = Object.keys(ADDITIONS) as readonly (keyof typeof ADDITIONS)[]
+
+test.each(
+  WHATS.flatMap(what => (['environment', 'project', 'total'] as const).map(on => [what, on] as const)),
+)('administrators of environments can use a part of the limit of %s: %s', async (what, on) => {
+  const { service, principal, put, clock, ours, theirs } = await organizationOfProjects()
+  const [maximum, operation, body] = ADDITIONS[what]
+  const count = maximum * MEMBER_SHARES[on] - 1
+  const grants = {
+    environment: [granted('read', ours.projectId, ours.environmentId)],
+    project: [granted('read', ours.projectId)],
+    total: [onOrganization('read')],
+  }[on]
+  const later = clock.now + INVITATION_MS
+  if (what === 'members') await put(...many(count, { grants }))
+  if (what === 'invitations') await put(...invitations(count, later, { grants }))
+  if (what === 'groups') await put(...groupsOf(count, grants))
+  const add = (caller: Principal, permitted: object[]) =>
+    errorCodeOf(service.execute(operation, caller, { body: { ...body(), permissions: permitted } }))
+  const competing = await Promise.all([1, 2].map(() => add(ours.caller, ours.permissions)))
+  expect(competing.toSorted()).toEqual(['LIMIT_EXCEEDED', null])
+  expect(await add(theirs.caller, theirs.permissions)).toBe(on === 'total' ? 'LIMIT_EXCEEDED' : null)
+  expect(await add(principal, ours.permissions)).toBe(null)
+})
+
+test('expired invitations and signed-out members without own grants do not use up the limit of members', async () => {
+  const { service, principal, put, members, clock, ours } = await organizationOfProjects()
+  const here = [granted('read', ours.projectId, ours.environmentId)]
+  const expired = invitations(OPEN_INVITATIONS_MAX, clock.now, { grants: here })
+  await put(...expired)
+  const create = (caller: Principal, body: object) =>
+    errorCodeOf(service.execute('createMember', caller, { body }))
+  expect(await create(ours.caller, { subject: 'here', permissions: ours.permissions })).toBe(null)
+  const [oldest, signedIn] = many(2, { grants: [], lastSignInAt: 0 })
+  const ofGroups = many(150, { grants: [], lastSignInAt: 2 })
+  const left = MEMBERS_MAX - members().length - 152
+  await put(oldest!, ...ofGroups, signedIn!, sessionOf(signedIn!.id), ...many(left))
+  expect(members()).toHaveLength(MEMBERS_MAX)
+  const has = ({ id }: MemberRecord) => members().some(each => each.id === id)
+  expect(await create(principal, { subject: 'new', permissions })).toBe(null)
+  // The longest unused ones are deleted first, a limited number at a time.
+  expect(members()).toHaveLength(MEMBERS_MAX - 100 + 1)
+  expect(members().filter(({ invitation: invited }) => invited)).toHaveLength(OPEN_INVITATIONS_MAX - 99)
+  expect([has(oldest!), has(signedIn!)]).toEqual([false, true])
+})
+
+test('the permissions of a member are limited, and those in one project for its administrators', async () => {
+  const { service, principal, put, ours, theirs } = await organizationOfProjects()
+  const give = (caller: Principal, permitted: object[]) =>
+    errorCodeOf(service.execute('createMember', caller, { body: { id: member.id, permissions: permitted } }))
+  const inProject = (count: number) =>
+    Array.from({ length: count }, () => granted('read', ours.projectId, randomUUID()))
+  const seen = onOrganization('read')
+  await put({ ...member, grants: [...inProject(PERMISSIONS_PER_PROJECT_MAX - 1), seen] })
+  expect(await give(ours.caller, ours.permissions)).toBe(null)
+  expect(await give(ours.caller, ours.permissions)).toBe(null)
+  await put({ ...member, grants: [...inProject(PERMISSIONS_PER_PROJECT_MAX), seen] })
+  expect(await give(ours.caller, ours.permissions)).toBe('LIMIT_EXCEEDED')
+  expect(await give(theirs.caller, theirs.permissions)).toBe(null)
+  await put({ ...member, grants: [...inProject(PERMISSIONS_PER_MEMBER_MAX - 2), seen] })
+  expect([await give(principal, ours.permissions), await give(principal, ours.permissions)]).toEqual([
+    null,
+    null,
+  ])
+  expect(await give(principal, theirs.permissions)).toBe('LIMIT_EXCEEDED')
+})
+
+test('a member without own grants is deleted 30 days after the last sign-in, and an invitation 7 days after its end', async () => {
   const { service, principal, put, members, clock } = await organizationOfPeople()
   const [kept, recent, lapsed, never] = [
     ...many(1, { lastSignInAt: 1 }),
@@ -120,7 +222,8 @@ test('a member without own grants is deleted 30 days after the last sign-in', as
     ...many(1, { grants: [], lastSignInAt: clock.now - UNGRANTED_MEMBER_MS }),
     ...many(1, { grants: [], updatedAt: clock.now - UNGRANTED_MEMBER_MS }),
   ]
-  await put(kept!, recent!, lapsed!, never!)
+  const [shown] = invitations(1, clock.now - EXPIRED_INVITATION_MS + 1)
+  await put(kept!, recent!, lapsed!, never!, shown!, ...invitations(1, clock.now - EXPIRED_INVITATION_MS))
   let mayWrite = false
   const { organizationId } = principal
   const onFault = (error: unknown) => expect(error).toBeUndefined()
@@ -128,10 +231,10 @@ test('a member without own grants is deleted 30 days after the last sign-in', as
   const removal = new LapsedMemberRemoval(parts)
   onTestFinished(() => removal.close())
   await removal.run()
-  expect(members()).toHaveLength(4)
+  expect(members()).toHaveLength(6)
   mayWrite = true
   await removal.run()
-  expect(members()).toEqual([kept, recent])
+  expect(members()).toEqual([kept, recent, shown])
 })
 
 test.each([

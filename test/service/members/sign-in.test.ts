@@ -12,6 +12,8 @@ import {
 import {
   INVITATION_MS,
   MEMBERS_MAX,
+  OWNER_MEMBERS_RESERVE,
+  OWNER_SESSIONS_RESERVE,
   SESSION_GROUPS_MAX,
   SESSIONS_MAX,
   SESSIONS_PER_MEMBER_MAX,
@@ -218,15 +220,32 @@ describe('sessions', () => {
     expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['ok', 'unavailable', 'unavailable'])
     expect(sessions()).toHaveLength(SESSIONS_MAX)
     clock.now += SESSION_IDLE_MS
-    const others = Array.from({ length: MEMBERS_MAX - 1 }, () => ({
-      ...member,
-      id: randomUUID(),
-      subject: null,
-    }))
-    await put(...others)
-    expect(await signIn({ subject: 'new' }, { owners: owners('new') })).toEqual({ outcome: 'unavailable' })
+    const others = Array.from({ length: MEMBERS_MAX - 1 }, () => ({ ...member, id: randomUUID() }))
+    await put(memberGroup, ...others.map(each => ({ ...each, subject: each.id })))
+    expect(await signIn({ subject: 'new', groups: ['ops'] })).toEqual({ outcome: 'unavailable' })
     expect(await signIn()).toMatchObject({ outcome: 'ok' })
     expect([members().length, sessions().length]).toEqual([MEMBERS_MAX, 1])
+    // A person whom only a group admits becomes a member again, and its row is deleted if another needs it.
+    await put({ ...others[0]!, subject: others[0]!.id, grants: [] })
+    expect(await signIn({ subject: 'new', groups: ['ops'] })).toMatchObject({ outcome: 'ok' })
+    expect(await signIn({ subject: others[0]!.id, groups: ['ops'] })).toEqual({ outcome: 'unavailable' })
+    expect(members()).toHaveLength(MEMBERS_MAX)
+  })
+
+  test('begin for owners of the settings even if the organization is full', async () => {
+    const { put, signIn, clock } = await organizationOfPeople()
+    const asOwner = (subject: string) => signIn({ subject }, { owners: owners(subject) })
+    const full = MEMBERS_MAX + OWNER_MEMBERS_RESERVE - 1
+    await put(
+      ...Array.from({ length: full }, (_, index) => ({ ...member, id: randomUUID(), subject: `${index}` })),
+      ...Array.from({ length: SESSIONS_MAX + OWNER_SESSIONS_RESERVE - 1 }, () => sessionOf(randomUUID())),
+    )
+    expect(await signIn({ subject: '1' })).toEqual({ outcome: 'unavailable' })
+    expect(await asOwner('1')).toMatchObject({ outcome: 'ok' })
+    expect(await asOwner('1')).toEqual({ outcome: 'unavailable' })
+    clock.now += SESSION_IDLE_MS
+    expect(await asOwner('root')).toMatchObject({ outcome: 'ok' })
+    expect(await asOwner('another')).toEqual({ outcome: 'unavailable' })
   })
 
   test('begin concurrently for one person, who becomes one member', async () => {
