@@ -1,5 +1,5 @@
 /** Members, member groups and sessions, as the API returns them. */
-import { answerOf, onlyAs, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
+import { onlyAs, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
 import { Problem } from '../interface/problem.ts'
 
 export type Member = Schemas['Member']
@@ -15,14 +15,17 @@ export const SESSIONS = 'sessions'
 
 export const GROUP = '/v2/member_groups/{member_group_id}'
 
+export const MEMBER = '/v2/members/{member_id}'
+
 /**
- * Rejects if another user has changed the own grants or the invitation of a member since it was read, because
- * a change would replace grants that the user has not seen.
+ * Header for the deletion of a member. Rejects if another user has changed the own grants or the invitation
+ * of the member since it was read, because a change would replace grants that the user has not seen.
  */
-export async function requireSeen(seen: Member): Promise<void> {
+export async function requireSeen(seen: Member) {
   const params = { path: { member_id: seen.id } }
-  const current = await answerOf(service.GET('/v2/members/{member_id}', { params }))
-  if (changeableOf(current) !== changeableOf(seen)) throw Problem.stale()
+  const { value, tag } = await taggedAnswerOf(service.GET(MEMBER, { params }))
+  if (changeableOf(value) !== changeableOf(seen)) throw Problem.stale()
+  return onlyAs(tag)
 }
 
 function changeableOf({ grants, invite }: Member): string {

@@ -15,7 +15,7 @@ import { GrantDialog, RemovalDialog } from './grant-dialogs.tsx'
 import { GrantList } from './grant-list.tsx'
 import { asSent, grantWords } from './grant-words.ts'
 import { InviteAgain, InviteMember } from './invite-member.tsx'
-import { type Member, MEMBERS, type Permission, requireSeen, subjectOf } from './member-reads.ts'
+import { type Member, MEMBER, MEMBERS, type Permission, requireSeen, subjectOf } from './member-reads.ts'
 import { MemberTabs } from './member-tabs.tsx'
 import { SessionList } from './session-list.tsx'
 
@@ -106,8 +106,8 @@ function MemberDetail({ member }: { readonly member: Member }) {
     await answerOf(service.DELETE('/v2/members', { body: { id, permissions: [asSent(grant)] } }))
   }
   const remove = async (): Promise<void> => {
-    await requireSeen(member)
-    await answerOf(service.DELETE('/v2/members/{member_id}', { params: { path: { member_id: id } } }))
+    const params = { path: { member_id: id }, header: await requireSeen(member) }
+    await answerOf(service.DELETE(MEMBER, { params }))
   }
   return (
     <div className="stack">

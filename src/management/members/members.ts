@@ -195,7 +195,7 @@ export function deleteMember(
   removeMember(context, member)
 }
 
-/** Changes the settings that clients store for a member. Members can change their own. */
+/** Changes the settings that clients store for a member. */
 export function updateMember(
   context: OrganizationWriteContext,
   input: { readonly params: OrganizationMemberPath; readonly body: MemberUpdate },
@@ -215,8 +215,9 @@ export function updateMember(
 /**
  * The member of a path, if the caller holds `admin` on each object on which the member has a permission of
  * any origin: otherwise, an administrator of one environment could give an owner a permission there, and then
- * delete the owner. Without permissions, `admin` on the organization is needed. A member can also be the
- * caller itself.
+ * delete the owner. Without permissions, `admin` on the organization is needed. The caller itself is also
+ * returned: the route admits only callers with level `admin` on some object, and these can change their own
+ * settings.
  */
 function requireAdministered(
   context: OrganizationWriteContext,

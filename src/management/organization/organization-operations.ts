@@ -87,7 +87,7 @@ export const organizationWrites = {
 }
 
 /** Operations that read an entity that can be changed with `If-Match`. */
-export type OrganizationThing = 'getMemberGroup'
+export type OrganizationThing = 'getMember' | 'getMemberGroup'
 
 export type OrganizationOperations = typeof organizationReads & typeof organizationWrites
 

@@ -47,7 +47,7 @@ function sendIf(
 const isAboutEntity = ({ path }: Route): boolean =>
   /^\/v2\/(schema|facts)\/\{proj_id\}\/\{env_id\}\/.*\}$/.test(path)
 /** Whether the path of a route is outside of environments. `organization/members.test.ts` tests these. */
-const isOfOrganization = ({ path }: Route): boolean => path.startsWith('/v2/member_groups/')
+const isOfOrganization = ({ path }: Route): boolean => /^\/v2\/member(s|_groups)\//.test(path)
 const reads = new Map(
   routes.filter(each => isAboutEntity(each) && each.method === 'GET').map(each => [each.path, each]),
 )

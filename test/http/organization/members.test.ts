@@ -270,6 +270,21 @@ describe('a member', () => {
   })
 })
 
+test('a member is changed and deleted with the tag of the state that the client has seen', async () => {
+  const { body: made } = await post({ subject: 'tagged', ...one(PROJECT) })
+  const path = `${MEMBERS}/${made.id}`
+  const tag = async () => (await verdict.send('GET', path, { key: ADMIN_KEY })).headers.get('etag')!
+  const change = (method: string, ifMatch: string, body?: object) =>
+    verdict.send<Member>(method, path, { key: ADMIN_KEY, body, headers: { 'if-match': ifMatch } })
+  const first = await tag()
+  const { status, headers } = await change('PATCH', first, { settings: { a: 1 } })
+  expect([status, headers.get('etag')]).toEqual([200, await tag()])
+  expect(refusal(await change('PATCH', first, { settings: null }))).toEqual([412, 'PRECONDITION_FAILED'])
+  await post({ id: made.id, ...one(PROJECT, 'write') })
+  expect(refusal(await change('DELETE', headers.get('etag')!))).toEqual([412, 'PRECONDITION_FAILED'])
+  expect((await change('DELETE', await tag())).status).toBe(204)
+})
+
 test('a member group is changed and deleted with the tag of the state that the client has seen', async () => {
   const create = (group: string) => verdict.admin<MemberGroup>('POST', GROUPS, { group, ...one(PROJECT) })
   const { body: made } = await create('ops')
