@@ -3,6 +3,7 @@
  * contains no `NOT` around a test of a column that can be `NULL`, so that `NULL` never allows a row.
  */
 import { isCanonical } from './column-texts.ts'
+import { exactValues } from './exact-numbers.ts'
 import type { SqlDialect, Expression } from './dialect.ts'
 import { FilterError } from './filter-error.ts'
 import { type Fragment, joined, raw, sql } from './fragment.ts'
@@ -200,7 +201,7 @@ class ConditionWriter {
 
   /** The values that a row can have. No row has the others (filter.md P68, P69, P70). */
   #possible(field: Field, values: readonly ScalarValue[]): readonly ScalarValue[] {
-    return values.filter(value => {
+    return exactValues(values, field).filter(value => {
       if (typeof value === 'string' && !this.#dialect.holds(value)) return false
       if (field.type === 'string') return isCanonical(value as string, field.as)
       return field.type !== 'number' || field.as !== 'integer' || Number.isSafeInteger(value)
@@ -217,7 +218,7 @@ class ConditionWriter {
     return guarded(compared, [dialect.guard(expression)])
   }
 
-  /** Bounds of whole numbers are whole numbers. No column has a number beyond 2^53. */
+  /** Bounds of whole numbers are whole numbers. No test is true for a number beyond 2^53. */
   #orderedInteger(
     expression: Expression,
     operator: 'lt' | 'lte' | 'gt' | 'gte',
@@ -228,7 +229,8 @@ class ConditionWriter {
     const whole = isRoundedUp ? Math.ceil(value as number) : Math.floor(value as number)
     if (!Number.isSafeInteger(whole)) return whole > 0 === isUpper ? this.#present(expression) : NEVER
     const { sql: column, field } = expression
-    return sql`${column} ${raw(SYMBOLS[operator]!)} ${this.#dialect.constant(field, whole)}`
+    const compared = sql`${column} ${raw(SYMBOLS[operator]!)} ${this.#dialect.constant(field, whole)}`
+    return guarded(compared, [this.#dialect.guard(expression)])
   }
 
   #sets(
@@ -237,22 +239,30 @@ class ConditionWriter {
     values: readonly ScalarValue[],
   ): Fragment {
     const dialect = this.#dialect
-    const possible = values.filter(value => typeof value !== 'string' || dialect.holds(value))
+    const { field } = expression
+    const possible = exactValues(values, field).filter(
+      value => typeof value !== 'string' || dialect.holds(value),
+    )
     const isEmpty = possible.length === 0
+    const isText = field.type === 'string_array'
     switch (operator) {
       case 'intersects':
         return isEmpty ? NEVER : dialect.intersects(expression, possible)
       case 'disjoint':
-        return isEmpty ? this.#present(expression) : dialect.disjoint(expression, possible)
+        return isEmpty && isText ? this.#present(expression) : dialect.disjoint(expression, possible)
       case 'subset':
         return isEmpty ? sql`${dialect.length(expression)} = 0` : dialect.subset(expression, possible)
       case 'nsubset':
-        return isEmpty ? sql`${dialect.length(expression)} > 0` : dialect.notSubset(expression, possible)
+        return isEmpty && isText
+          ? sql`${dialect.length(expression)} > 0`
+          : dialect.notSubset(expression, possible)
     }
   }
 
+  /** A test of a number is never true for a number that a check cannot read. */
   #present(expression: Expression): Fragment {
-    return sql`${expression.sql} IS NOT NULL`
+    const guard = expression.field.type === 'number' ? this.#dialect.guard(expression) : null
+    return guard ?? sql`${expression.sql} IS NOT NULL`
   }
 
   #absent(expression: Expression, isNever: boolean): Fragment {

@@ -38,8 +38,10 @@ export interface SqlDialect {
   matches(expression: Expression, glob: string): Fragment
   matchesNot(expression: Expression, glob: string): Fragment
   intersects(expression: Expression, values: readonly ScalarValue[]): Fragment
+  /** Lists of numbers: false if an element is not exact. The values can be empty. */
   disjoint(expression: Expression, values: readonly ScalarValue[]): Fragment
   subset(expression: Expression, values: readonly ScalarValue[]): Fragment
+  /** Lists of numbers: only exact elements count. The values can be empty. */
   notSubset(expression: Expression, values: readonly ScalarValue[]): Fragment
   length(expression: Expression): Fragment
   /** A condition that excludes values that a column can contain, but a check cannot; null if none exist. */

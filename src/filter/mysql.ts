@@ -1,6 +1,7 @@
 /** MySQL 8: lists through `JSON_TABLE`, texts in the collation that compares bytes, times as `DATETIME`. */
 import type { SqlDialect, Expression } from './dialect.ts'
 import { isStorable } from './column-texts.ts'
+import { exactNumberSql } from './exact-numbers.ts'
 import { notExpressible } from './condition-sql.ts'
 import { bound, type Fragment, joined, raw, sql } from './fragment.ts'
 import { expressionOf, readGlob } from './glob.ts'
@@ -100,6 +101,13 @@ function json(field: Field, operator: string, values: readonly ScalarValue[]): F
   return sql`JSON_ARRAY(${joined(each, ', ')})`
 }
 
+const ELEMENT = raw('verdict_value')
+
+/** The number of elements with a property in a list of numbers. MySQL selected wrong rows by `NOT EXISTS`. */
+function elementCount(column: Fragment, is: Fragment): Fragment {
+  return sql`(SELECT COUNT(*) FROM JSON_TABLE(${column}, '$[*]' COLUMNS (verdict_value DOUBLE PATH '$')) verdict_list WHERE ${is})`
+}
+
 /** The regular expressions of MySQL are those of ICU. `(?s)`: a dot also matches line ends. */
 function pattern(glob: string): Fragment {
   const escaped = (character: string): string =>
@@ -151,11 +159,22 @@ export const MYSQL: SqlDialect = {
   matchesNot: (expression, glob) => sql`NOT REGEXP_LIKE(${comparable(expression)}, ${pattern(glob)}, 'c')`,
   intersects: ({ field, sql: column }, values) =>
     sql`JSON_OVERLAPS(${column}, ${json(field, 'intersects', values)})`,
-  disjoint: ({ field, sql: column }, values) =>
-    sql`NOT JSON_OVERLAPS(${column}, ${json(field, 'disjoint', values)})`,
+  disjoint({ field, sql: column }, values) {
+    const tested = sql`NOT JSON_OVERLAPS(${column}, ${json(field, 'disjoint', values)})`
+    if (field.type === 'string_array') return tested
+    const inexact = elementCount(column, sql`NOT ${exactNumberSql(ELEMENT, field, null)}`)
+    return sql`(${tested} AND ${inexact} = 0)`
+  },
   subset: ({ field, sql: column }, values) => sql`JSON_CONTAINS(${json(field, 'subset', values)}, ${column})`,
-  notSubset: ({ field, sql: column }, values) =>
-    sql`NOT JSON_CONTAINS(${json(field, 'nsubset', values)}, ${column})`,
+  notSubset({ field, sql: column }, values) {
+    const listed = json(field, 'nsubset', values)
+    if (field.type === 'string_array') return sql`NOT JSON_CONTAINS(${listed}, ${column})`
+    const isListed = sql`JSON_CONTAINS(${listed}, CAST(verdict_value AS JSON))`
+    return sql`${elementCount(column, sql`${exactNumberSql(ELEMENT, field, null)} AND NOT ${isListed}`)} > 0`
+  },
   length: ({ sql: column }) => sql`JSON_LENGTH(${column})`,
-  guard: () => null,
+  guard(expression) {
+    const { field } = expression
+    return field.type === 'number' ? exactNumberSql(comparable(expression), field, null) : null
+  },
 }

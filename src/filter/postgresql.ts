@@ -1,6 +1,7 @@
 /** PostgreSQL: arrays as parameters, `COLLATE "C"`, and guards for `NaN` and infinite times. */
 import { expressionOf, readGlob } from './glob.ts'
 import type { SqlDialect, Expression } from './dialect.ts'
+import { exactNumberSql } from './exact-numbers.ts'
 import { bound, type Fragment, raw, sql } from './fragment.ts'
 import { isStorable } from './column-texts.ts'
 import { TIME_MAX } from './row-values.ts'
@@ -78,6 +79,14 @@ function array({ field, sql: column }: Expression): Fragment {
   return sql`${column}::${raw(typeOf(field))}[]${raw(isExact ? '' : ' COLLATE "C"')}`
 }
 
+const INFINITY = `double precision 'Infinity'`
+const ELEMENT = raw('verdict_value')
+
+/** Whether an array of numbers has an element with a property. */
+function hasElement(expression: Expression, is: Fragment): Fragment {
+  return sql`EXISTS (SELECT 1 FROM unnest(${array(expression)}) verdict_list (verdict_value) WHERE ${is})`
+}
+
 export const POSTGRESQL: SqlDialect = {
   name: 'postgresql',
   valuesMax: 65_535,
@@ -119,15 +128,26 @@ export const POSTGRESQL: SqlDialect = {
   matches: ({ sql: column }, glob) => sql`${column} COLLATE "C" ~ ${pattern(glob)}`,
   matchesNot: ({ sql: column }, glob) => sql`${column} COLLATE "C" !~ ${pattern(glob)}`,
   intersects: (expression, values) => sql`${array(expression)} && ${list(expression.field, values)}`,
-  disjoint: (expression, values) => sql`NOT (${array(expression)} && ${list(expression.field, values)})`,
+  disjoint(expression, values) {
+    const { field } = expression
+    const tested = sql`NOT (${array(expression)} && ${list(field, values)})`
+    if (field.type === 'string_array') return tested
+    const isInexact = sql`NOT ${exactNumberSql(ELEMENT, field, INFINITY)}`
+    return sql`(${tested} AND NOT ${hasElement(expression, isInexact)})`
+  },
   subset: (expression, values) => sql`${array(expression)} <@ ${list(expression.field, values)}`,
-  notSubset: (expression, values) => sql`NOT (${array(expression)} <@ ${list(expression.field, values)})`,
+  notSubset(expression, values) {
+    const { field } = expression
+    const listed = list(field, values)
+    if (field.type === 'string_array') return sql`NOT (${array(expression)} <@ ${listed})`
+    const isExact = exactNumberSql(ELEMENT, field, INFINITY)
+    return hasElement(expression, sql`${isExact} AND ${ELEMENT} <> ALL(${listed})`)
+  },
   length: ({ sql: column }) => sql`cardinality(${column})`,
   guard({ field, sql: column }) {
     if (field.type === 'time' || field.type === 'date') return sql`isfinite(${column})`
-    const isDouble = field.type === 'number' && (field.as === 'double' || field.as === 'numeric')
-    if (!isDouble) return null
-    const value = field.as === 'double' ? column : sql`${column}::double precision`
-    return sql`${value} < 'Infinity' AND ${value} > '-Infinity'`
+    if (field.type !== 'number') return null
+    const value = field.as === 'double' || field.as === 'integer' ? column : sql`${column}::double precision`
+    return exactNumberSql(value, field, INFINITY)
   },
 }

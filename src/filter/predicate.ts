@@ -1,4 +1,5 @@
 /** Evaluates a filter on rows in JavaScript (filter.md section 8). */
+import { exactValues, isExact } from './exact-numbers.ts'
 import { regExpOf } from './glob.ts'
 import { type Comparison, type RowCondition, readPlan } from './read-plan.ts'
 import { type TableRow, type RowValue, valueIn } from './row-values.ts'
@@ -41,14 +42,16 @@ function compiledTest(test: Comparison): Predicate {
     const compare = COMPARISONS[operator as keyof typeof COMPARISONS]
     return row => {
       const [left, right] = [valueIn(row, field), valueIn(row, other)]
-      return left !== null && right !== null && compare(left as ScalarValue, right as ScalarValue)
+      if (left === null || right === null || !isExact(left, field) || !isExact(right, other)) return false
+      return compare(left as ScalarValue, right as ScalarValue)
     }
   }
   const matches = present(test)
   if (field.join === null) {
     return row => {
       const value = valueIn(row, field)
-      return value !== null && matches(value)
+      if (value === null || (field.type === 'number' && !isExact(value, field))) return false
+      return matches(value)
     }
   }
   return row => (valueIn(row, field) as readonly ScalarValue[]).some(matches)
@@ -64,9 +67,9 @@ const COMPARISONS = {
 }
 
 /** The test of a value that is not null. */
-function present({ operator, values }: Comparison): (value: NonNullable<RowValue>) => boolean {
+function present({ field, operator, values }: Comparison): (value: NonNullable<RowValue>) => boolean {
   const [first] = values as [ScalarValue]
-  const among = new Set(values)
+  const among = new Set(exactValues(values, field))
   const list = (value: NonNullable<RowValue>) => value as readonly ScalarValue[]
   switch (operator) {
     case 'in':
@@ -88,11 +91,11 @@ function present({ operator, values }: Comparison): (value: NonNullable<RowValue
     case 'intersects':
       return value => list(value).some(item => among.has(item))
     case 'disjoint':
-      return value => !list(value).some(item => among.has(item))
+      return value => isExact(value, field) && !list(value).some(item => among.has(item))
     case 'subset':
       return value => list(value).every(item => among.has(item))
     case 'nsubset':
-      return value => !list(value).every(item => among.has(item))
+      return value => exactValues(list(value), field).some(item => !among.has(item))
     case 'len_eq':
       return value => list(value).length === first
     case 'len_ne':

@@ -3,6 +3,7 @@
  * (filter.md section 8).
  */
 import { isStorable } from './column-texts.ts'
+import { exactValues } from './exact-numbers.ts'
 import { notExpressible } from './condition-sql.ts'
 import type { DialectName } from './dialect.ts'
 import { FilterError } from './filter-error.ts'
@@ -22,8 +23,12 @@ export interface PrismaOptions {
 const VALUES_MAX = 30_000
 /** Prisma rounds numbers with more significant digits. */
 const DIGITS_MAX = 15
-/** The largest number that Prisma does not round. */
-const NUMBER_MAX = 1.79769313486231e308
+/** Ranges of the doubles that are exact, without the largest ones, which Prisma rounds. */
+const EXACT_DOUBLES = [
+  { gte: -1e16, lte: 1e16 },
+  { gte: 1e21, lte: 1.79769313486231e308 },
+  { gte: -1.79769313486231e308, lte: -1e21 },
+]
 /** Characters that Prisma passes to `LIKE`. */
 const WILDCARDS = /[%_\\]/
 
@@ -43,7 +48,9 @@ function countOf(condition: RowCondition): number {
   if (condition.kind === 'test') {
     const { field, operator, values } = condition
     const isInMilliseconds = field.type === 'time' && operator !== 'lt' && operator !== 'gte'
-    return isInMilliseconds ? values.length * 2 : values.length
+    if (isInMilliseconds) return values.length * 2
+    const isGuarded = field.as === 'double' && operator !== 'eq' && operator !== 'in'
+    return values.length + (isGuarded ? 2 * EXACT_DOUBLES.length : 0)
   }
   if (condition.kind !== 'and' && condition.kind !== 'or') return 0
   return condition.conditions.reduce((sum, child) => sum + countOf(child), 0)
@@ -105,11 +112,9 @@ class PrismaWriter {
         // Prisma returns and compares `Decimal` and `BigInt` with their own types, not as doubles.
         if (field.as !== 'integer' && field.as !== 'double')
           throw notExpressible(field, operator, `of ${field.as}`)
-        if (field.as === 'integer' && !values.every(Number.isSafeInteger)) {
+        if (field.as === 'integer' && !values.every(Number.isInteger))
           throw notExpressible(field, operator, 'with a fraction')
-        }
-        if (field.as === 'double') this.#requireShort(field, operator, values)
-        return this.#guarded(field, operator, this.#ordered(field, operator, values))
+        return this.#number(field, operator, values)
       }
       case 'bool':
         return is(first)
@@ -127,8 +132,10 @@ class PrismaWriter {
         if (operator === 'intersects') {
           if (field.collation === 'nondeterministic')
             throw notExpressible(field, operator, 'in this collation')
-          if (field.type === 'number_array') this.#requireShort(field, operator, values)
-          const possible = values.filter(value => typeof value !== 'string' || isStorable(value))
+          const possible = exactValues(values, field).filter(
+            value => typeof value !== 'string' || isStorable(value),
+          )
+          if (field.type === 'number_array') this.#requireShort(field, operator, possible)
           return possible.length === 0 ? this.#never : is({ hasSome: possible })
         }
         if (operator === 'len_eq' && first === 0) return is({ isEmpty: true })
@@ -230,12 +237,19 @@ class PrismaWriter {
     throw notExpressible(field, operator, `with more than ${DIGITS_MAX} digits`)
   }
 
-  /** PostgreSQL sorts `NaN` last, and has infinite numbers. Checks have neither. */
-  #guarded(field: Field, operator: Comparison['operator'], where: PrismaWhere): PrismaWhere {
-    if (this.#dialect !== 'postgresql' || field.as !== 'double') return where
-    if (operator === 'eq' || operator === 'in') return where
-    const finite = { gte: -NUMBER_MAX, lte: NUMBER_MAX }
-    return { AND: [where, { [field.property]: finite }] }
+  /** No test is true for `NaN`, infinite numbers, and doubles that a check cannot read. */
+  #number(field: Field, operator: Comparison['operator'], values: readonly ScalarValue[]): PrismaWhere {
+    const isList = operator === 'eq' || operator === 'in' || operator === 'ne' || operator === 'nin'
+    const possible = isList ? exactValues(values, field) : values
+    if (field.as === 'double') this.#requireShort(field, operator, possible)
+    else if (!possible.every(Number.isSafeInteger)) throw notExpressible(field, operator, 'with this bound')
+    const isNone = possible.length === 0
+    if (operator === 'eq' || operator === 'in') {
+      return isNone ? this.#never : this.#ordered(field, operator, possible)
+    }
+    const where = isNone ? this.#present(field, null) : this.#ordered(field, operator, possible)
+    if (field.as !== 'double') return where
+    return { AND: [where, { OR: EXACT_DOUBLES.map(range => ({ [field.property]: range })) }] }
   }
 
   /** Half-open milliseconds: a column can have a higher precision than a check. */

@@ -5,6 +5,7 @@
  * SQLite as 0 and 1.
  */
 import { isCanonical, isStorable } from './column-texts.ts'
+import { isExact } from './exact-numbers.ts'
 import { FilterError } from './filter-error.ts'
 import type { Field, PlanQuestion, FilterTable } from './table.ts'
 import type { ScalarValue } from './tree.ts'
@@ -129,12 +130,22 @@ function invalid(field: Field, expected: string, name: string): FilterError {
   })
 }
 
-/** The check of a row (filter.md P18), as the body of `POST /allowed`. */
+/**
+ * The check of a row (filter.md P18), as the body of `POST /allowed`. Throws `INVALID_ROW` if a number would
+ * lose digits in JSON.
+ */
 export function rowCheck(table: FilterTable, question: PlanQuestion, row: TableRow): Record<string, unknown> {
   const attributes = new Map(Object.entries(question.attributes ?? {}))
   for (const field of table.fields.values()) {
     if (!field.name.startsWith('attributes.')) continue
     const value = valueIn(row, field)
+    if (value !== null && !isExact(value, field)) {
+      throw invalid(
+        field,
+        'expected numbers that JSON represents with all digits in the property',
+        field.property,
+      )
+    }
     if (value !== null || field.nulls === 'sent')
       attributes.set(field.name.slice('attributes.'.length), value)
   }

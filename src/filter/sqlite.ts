@@ -1,6 +1,7 @@
 /** SQLite: lists as JSON, times as text or milliseconds, globs only as prefix, suffix or substring. */
 import type { SqlDialect, Expression } from './dialect.ts'
 import { isStorable } from './column-texts.ts'
+import { exactNumberSql } from './exact-numbers.ts'
 import { notExpressible } from './condition-sql.ts'
 import { bound, type Fragment, joined, sql } from './fragment.ts'
 import { simpleGlob } from './glob.ts'
@@ -41,6 +42,9 @@ function list(field: Field, values: readonly ScalarValue[]): Fragment {
 /** SQLite reads numbers of the column in JSON exactly if they are 0 or within these bounds. */
 const [NUMBER_MIN, NUMBER_MAX] = [1e-60, 1e60]
 
+/** SQLite reads a literal that is too large as infinity. */
+const INFINITY = '9e999'
+
 /** Columns of `json_each`. Its argument would be one of them, if a column of the name had no alias. */
 const JSON_EACH = /^(key|value|type|atom|id|parent|fullkey|path|json|root|rowid|oid|_rowid_)$/i
 
@@ -63,7 +67,16 @@ function elements(
   }
   const element = isNumbers ? sql`CAST(verdict_element.value AS REAL)` : sql`verdict_element.value`
   const among = operator === 'intersects' || operator === 'disjoint' ? sql`IN` : sql`NOT IN`
-  const found = sql`EXISTS (SELECT 1 FROM json_each(${column}) verdict_element WHERE ${element} ${among} ${list(field, values)})`
+  const isExactElement = exactNumberSql(element, field, INFINITY)
+  // No number that is not exact decides a test.
+  const decides = !isNumbers
+    ? sql``
+    : operator === 'disjoint'
+      ? sql` OR NOT ${isExactElement}`
+      : operator === 'nsubset'
+        ? sql` AND ${isExactElement}`
+        : sql``
+  const found = sql`EXISTS (SELECT 1 FROM json_each(${column}) verdict_element WHERE ${element} ${among} ${list(field, values)}${decides})`
   const isPositive = operator === 'intersects' || operator === 'nsubset'
   return isPositive ? found : sql`(${column} IS NOT NULL AND NOT ${found})`
 }
@@ -114,5 +127,8 @@ export const SQLITE: SqlDialect = {
   subset: (expression, values) => elements(expression, 'subset', values),
   notSubset: (expression, values) => elements(expression, 'nsubset', values),
   length: ({ sql: column }) => sql`json_array_length(${column})`,
-  guard: () => null,
+  guard(expression) {
+    const { field } = expression
+    return field.type === 'number' ? exactNumberSql(comparable(expression), field, INFINITY) : null
+  },
 }

@@ -109,6 +109,8 @@ test('constant plans have a condition in every adapter', () => {
   }
 })
 
+const EXACT = 'BETWEEN -9007199254740991 AND 9007199254740991'
+
 test.each<[node: FilterNode, text: string, values: readonly unknown[]]>([
   [leaf('attributes.number', 'in', ['007', '1e3']), '1 = 0', []],
   [leaf('attributes.number', 'nin', ['007', '+1']), '"number" IS NOT NULL', []],
@@ -116,8 +118,10 @@ test.each<[node: FilterNode, text: string, values: readonly unknown[]]>([
   [leaf('key', 'eq', 'a\0'), '1 = 0', []],
   [leaf('key', 'nin', ['a\0', '\ud800']), '"id" IS NOT NULL', []],
   [leaf('attributes.level', 'eq', 1.5), '1 = 0', []],
-  [leaf('attributes.level', 'lte', 1.5), '"level" <= $3::bigint', [1]],
-  [leaf('attributes.level', 'gt', -1e300), '"level" IS NOT NULL', []],
+  [leaf('attributes.level', 'lte', 1.5), `("level" <= $3::bigint AND "level" ${EXACT})`, [1]],
+  [leaf('attributes.level', 'gt', -1e300), `"level" ${EXACT}`, []],
+  [leaf('attributes.level', 'ne', 2 ** 53), `"level" ${EXACT}`, []],
+  [leaf('attributes.price', 'in', [2 ** 60, 1]), '"price"::double precision = $3::double precision', [1]],
   [leaf('attributes.level', 'gte', 1e300), '1 = 0', []],
 ])('values that no row has are folded: %j becomes %s', (node, text, values) => {
   const condition = toSql(conditional(node), documents, { dialect: 'postgresql', firstParameter: 3 })
@@ -244,7 +248,17 @@ test('more values than a database binds are refused, and a list is one value', (
   )
 })
 
+const EXACT_PRICES = [
+  { price: { gte: -1e16, lte: 1e16 } },
+  { price: { gte: 1e21, lte: 1.79769313486231e308 } },
+  { price: { gte: -1.79769313486231e308, lte: -1e21 } },
+]
+
 test.each<[node: FilterNode, where: unknown]>([
+  [leaf('attributes.price', 'ne', 2 ** 60), { AND: [{ NOT: { id: { in: [] } } }, { OR: EXACT_PRICES }] }],
+  [leaf('attributes.price', 'in', [2 ** 60, 1]), { price: { in: [1] } }],
+  [leaf('attributes.price', 'eq', 2 ** 60), { id: { in: [] } }],
+  [leaf('attributes.sizes', 'intersects', [2 ** 60, 1]), { sizes: { hasSome: [1] } }],
   [leaf('attributes.owner', 'ne', 'a'), { AND: [{ owner: { not: 'a' } }, { owner: { not: null } }] }],
   [leaf('attributes.owner', 'exists', false), { owner: null }],
   [leaf('attributes.tags', 'exists', true), { NOT: { tags: { equals: null } } }],
@@ -254,10 +268,7 @@ test.each<[node: FilterNode, where: unknown]>([
     leaf('attributes.owner', 'nmatch', '**a'),
     { AND: [{ owner: { not: { endsWith: 'a' } } }, { owner: { not: null } }] },
   ],
-  [
-    leaf('attributes.price', 'gt', 1),
-    { AND: [{ price: { gt: 1 } }, { price: { gte: -1.79769313486231e308, lte: 1.79769313486231e308 } }] },
-  ],
+  [leaf('attributes.price', 'gt', 1), { AND: [{ price: { gt: 1 } }, { OR: EXACT_PRICES }] }],
   [
     leaf('attributes.at', 'ne', '9999-12-31T23:59:59.999Z'),
     { AND: [{ OR: [{ at: { lt: new Date('9999-12-31T23:59:59.999Z') } }] }] },
@@ -359,6 +370,10 @@ test.each<[change: Record<string, unknown>]>([
   [{ company: undefined }],
   [{ price: null }],
   [{ price: Number.NaN }],
+  // JSON would have other digits, or an application could read the number as another one.
+  [{ price: 2 ** 60 }],
+  [{ level: 2 ** 53 }],
+  [{ sizes: [1, 2 ** 60] }],
   [{ open: 2 }],
   [{ at: 'yesterday' }],
   [{ owner: 'a\0' }],

@@ -2,6 +2,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
+import { toPredicate } from '#filter/predicate.ts'
 import { table } from '#filter/table.ts'
 import { toSql } from '#filter/to-sql.ts'
 import type { FilterNode } from '#filter/tree.ts'
@@ -17,14 +18,19 @@ afterAll(async () => {
   sqlite.close()
 })
 
-function conditionOf({ column, test: [operator, value] }: HostileCase, dialect: 'postgresql' | 'sqlite') {
+function planOf({ column, test: [operator, value] }: HostileCase) {
   const described = table({
     type: 'document',
     key: { column: 'at' },
     attributes: { tested: { column: 'value', ...column } },
   })
   const filter = { type: 'field', operator, field: 'attributes.tested', value } as FilterNode
-  return toSql({ kind: 'conditional', filter }, described, { dialect, alias: 'd' })
+  return { plan: { kind: 'conditional', filter } as const, described }
+}
+
+function conditionOf(each: HostileCase, dialect: 'postgresql' | 'sqlite') {
+  const { plan, described } = planOf(each)
+  return toSql(plan, described, { dialect, alias: 'd' })
 }
 
 const IN_DATABASES = HOSTILE_CASES.flatMap(each =>
@@ -61,4 +67,14 @@ test.each(IN_DATABASES)('$dialect selects only the right rows of $name', async e
     await postgresql.query(`INSERT INTO hostile VALUES ($1, ${parameter})`, [at, stored])
   }
   expect((await postgresql.query(statement, [...values])).rows).toEqual([{ at: 0 }])
+})
+
+const OF_NUMBERS = HOSTILE_CASES.filter(({ column }) => column.type.startsWith('number'))
+
+test.each(OF_NUMBERS)('a predicate selects only the right rows of $name', each => {
+  const { plan, described } = planOf(each)
+  const selects = toPredicate(plan, described)
+  const isRead = (text: string | null): boolean => text === null || !/NaN|Infinity/u.test(text)
+  const selected = [each.selected, ...each.others.filter(isRead)].map(value => selects({ value }))
+  expect(selected).toEqual([true, ...selected.slice(1).map(() => false)])
 })

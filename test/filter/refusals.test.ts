@@ -105,7 +105,7 @@ const TESTS: Readonly<Record<string, readonly Test[]>> = {
     [words, ['len_eq', 'len_gt', 'len_lt'], 2],
     [words, ['len_ne'], 0],
   ],
-  'a number beyond 2^53 in a list': [[sizes, ['disjoint', 'subset', 'nsubset'], [2 ** 54]]],
+  'a number from 1e21 on in a list': [[sizes, ['disjoint', 'subset', 'nsubset'], [1e21]]],
   'a number beyond 1e60 in a list': [[sizes, ['disjoint', 'subset', 'nsubset'], [1e61]]],
   "`intersects` of a list, `collation: 'nondeterministic'`": [
     [{ ...words, collation: 'nondeterministic' }, ['intersects'], ['a']],

@@ -61,9 +61,27 @@ function list(
   return { name, column: { type: 'string_array' }, types: WORDS, test, selected, others }
 }
 
+/** Lists with numbers that a check cannot read. */
+function sizes(
+  name: string,
+  test: HostileCase['test'],
+  selected: string,
+  ...others: (string | null)[]
+): HostileCase {
+  const types = { postgresql: 'double precision[]', mysql: 'json', sqlite: 'TEXT' }
+  return {
+    name: `${name} that JSON rounds`,
+    column: { type: 'number_array' },
+    types,
+    test,
+    selected,
+    others,
+  }
+}
+
 function numbers(
   name: string,
-  as: 'double' | 'integer' | 'numeric',
+  as: 'double' | 'integer' | 'bigint' | 'numeric',
   types: HostileCase['types'],
   test: HostileCase['test'],
   selected: string,
@@ -74,8 +92,39 @@ function numbers(
 
 const DOUBLE = { postgresql: 'double precision', mysql: 'double', sqlite: 'REAL' }
 const WHOLE = { postgresql: 'bigint', mysql: 'bigint', sqlite: 'INTEGER' }
+const DECIMAL = { postgresql: 'numeric', mysql: 'decimal(30, 4)', sqlite: 'NUMERIC' }
 const NOW = '2026-01-01T00:00:00.000Z'
 const LAST = '9999-12-31T23:59:59.999Z'
+
+/** Numbers that a check cannot read, because JSON has other digits. No test is true for them. */
+function inexact(
+  as: 'double' | 'integer' | 'bigint' | 'numeric',
+  types: HostileCase['types'],
+  selected: string,
+  others: readonly string[],
+): HostileCase[] {
+  const tests: readonly HostileCase['test'][] = [
+    ['ne', 5],
+    ['nin', [5, 6]],
+    ['gt', 5],
+    ['gte', 5],
+    ['ne', Number(others[0])],
+  ]
+  const orders: readonly HostileCase['test'][] = [
+    ['lt', 5],
+    ['lte', 5],
+    ['lt', -(2 ** 60) - 2 ** 10],
+  ]
+  const is = ([operator, value]: HostileCase['test']): string =>
+    `${operator} ${JSON.stringify(value)} of ${as} numbers that JSON rounds`
+  const isBeyond = ([operator, value]: HostileCase['test']): boolean => operator === 'lt' && value !== 5
+  return [
+    ...tests.map(each => numbers(is(each), as, types, each, selected, ...others, null)),
+    ...orders
+      .filter(each => as === 'double' || !isBeyond(each))
+      .map(each => numbers(is(each), as, types, each, `-${selected}`, ...others, null)),
+  ]
+}
 
 function times(
   name: string,
@@ -217,6 +266,10 @@ export const HOSTILE_CASES: readonly HostileCase[] = [
   numbers('gte of a fraction', 'integer', WHOLE, ['gte', 1.5], '2', '1', null),
   numbers('gt of a negative fraction', 'integer', WHOLE, ['gt', -1.5], '-1', '-2'),
   numbers('ne of a fraction', 'integer', WHOLE, ['ne', 1.5], '1', null),
+  ...inexact('double', DOUBLE, '1e21', ['1152921504606846976', '-1152921504606846976', '18014398509481992']),
+  ...inexact('integer', WHOLE, '9007199254740991', ['9007199254740992', '-9223372036854775808']),
+  ...inexact('bigint', WHOLE, '9007199254740991', ['9007199254740993', '-9223372036854775808']),
+  ...inexact('numeric', DECIMAL, '9007199254740991', ['9007199254740993', '-1152921504606846976']),
   {
     name: 'nin of keys that are not canonical',
     column: { type: 'string', as: 'bigint' },
@@ -327,6 +380,11 @@ export const HOSTILE_CASES: readonly HostileCase[] = [
     selected: '["a"]',
     others: ['["A"]', null],
   },
+  sizes('disjoint of other numbers', ['disjoint', [5]], '[1e21,1]', '[1,1152921504606846976]', null),
+  sizes('disjoint of a number that JSON rounds', ['disjoint', [1e17]], '[]', '[1152921504606846976]', null),
+  sizes('subset of numbers', ['subset', [1, 2 ** 60]], '[1]', '[1152921504606846976]', null),
+  sizes('nsubset of numbers', ['nsubset', [5]], '[2,1152921504606846976]', '[1152921504606846976]', '[5]'),
+  sizes('intersects of numbers', ['intersects', [1, 2 ** 60]], '[1]', '[1152921504606846976]', null),
   {
     name: 'disjoint of numbers that JSON rounds',
     column: { type: 'number_array' },

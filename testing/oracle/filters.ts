@@ -18,12 +18,19 @@ export function rowMatches(node: FilterNode, row: FilterRow): boolean {
   return fieldMatches(node, row)
 }
 
+/** JSON can have other digits than such a number, and a check then cannot read it (filter.md P70). */
+function isReadable(value: unknown): boolean {
+  if (!Number.isInteger(value) || Math.abs(value as number) >= 1e21) return true
+  return BigInt(value as number) === BigInt(String(value))
+}
+
 function fieldMatches({ operator, field, value }: FieldNode, row: FilterRow): boolean {
   if (!Object.hasOwn(row, field)) throw new Error(`the row has no column ${field}`)
   const cell = row[field] ?? null
   if (operator === 'exists') return (cell !== null) === value
   const other = typeof value === 'object' && 'field' in value ? (row[value.field] ?? null) : value
-  if (cell === null || other === null) return false
+  if (cell === null || other === null || !isReadable(cell)) return false
+  if (typeof value === 'object' && 'field' in value && !isReadable(other)) return false
   const list = cell as readonly unknown[]
   const listed = other as readonly unknown[]
   switch (operator) {
@@ -52,13 +59,13 @@ function fieldMatches({ operator, field, value }: FieldNode, row: FilterRow): bo
     case 'nmatch':
       return !matchesGlob(cell as string, other as string)
     case 'intersects':
-      return list.some(each => listed.includes(each))
+      return list.some(each => isReadable(each) && listed.includes(each))
     case 'disjoint':
-      return !list.some(each => listed.includes(each))
+      return list.every(each => isReadable(each) && !listed.includes(each))
     case 'subset':
-      return list.every(each => listed.includes(each))
+      return list.every(each => isReadable(each) && listed.includes(each))
     case 'nsubset':
-      return !list.every(each => listed.includes(each))
+      return list.some(each => isReadable(each) && !listed.includes(each))
     case 'len_eq':
       return list.length === other
     case 'len_ne':

@@ -7,7 +7,7 @@ import type { LengthRelation } from '#conditions/nodes/array-length.ts'
 import type { SetRelation } from '#conditions/nodes/array-comparison.ts'
 import { readInstant } from '#conditions/values/instants.ts'
 import { UNKNOWN } from '#conditions/values/truth.ts'
-import { comparable, equality, isUnreadable } from '#conditions/values/values.ts'
+import { comparable, equality, isCompound, isUnreadable } from '#conditions/values/values.ts'
 import {
   among,
   and,
@@ -16,8 +16,10 @@ import {
   ColumnTest,
   type Formula,
   type ListSource,
+  NO_NUMBER,
   notAmong,
   or,
+  readable,
   type Scalar,
 } from './formula.ts'
 import type { FieldOperator } from '#filter/tree.ts'
@@ -117,23 +119,31 @@ export function equalTruths(left: unknown, right: unknown): ColumnTruths {
   if (!(left instanceof Column)) return equalTruths(right, left)
   if (right instanceof Column) return equalColumns(left, right)
   if (isUnreadable(right)) return NEITHER
-  if (Array.isArray(right)) return isArrayColumn(left) ? WHOLE_ARRAYS : NEVER
-  // An object with an unreadable number is not comparable with an array.
-  if (isArrayColumn(left)) return equality([], right) === UNKNOWN ? NEITHER : NEVER
+  if (isArrayColumn(left)) {
+    if (Array.isArray(right)) return WHOLE_ARRAYS
+    // An object with an unreadable number is not comparable with an array.
+    return equality([], right) === UNKNOWN ? NEITHER : isCompound(right) ? unequal(left) : NEVER
+  }
   const value = fitting(left, right)
-  return value === null ? NEVER : listOf(left, [value])
+  return value === null ? unequal(left) : listOf(left, [value])
+}
+
+/** Truths of a test that is false for each value of the columns that a check can read. */
+export function unequal(...columns: readonly Column[]): Truths {
+  return { isTrue: false, isFalse: and(columns.map(readable)) }
 }
 
 function equalColumns(left: Column, right: Column): ColumnTruths {
-  if (left.field === right.field) return ALWAYS
+  if (left.field === right.field) return negatedTruths(unequal(left))
   if (isArrayColumn(left) || isArrayColumn(right)) {
-    return isArrayColumn(left) && isArrayColumn(right) ? WHOLE_ARRAYS : NEVER
+    if (isArrayColumn(left) && isArrayColumn(right)) return WHOLE_ARRAYS
+    return unequal(isArrayColumn(left) ? right : left)
   }
   if (left.type !== right.type) {
     const isTextWithTime =
       (left.type === 'string' && isTimeColumn(right.type)) ||
       (right.type === 'string' && isTimeColumn(left.type))
-    return isTextWithTime ? TEXT_EQUALS_TIME : NEVER
+    return isTextWithTime ? TEXT_EQUALS_TIME : unequal(left, right)
   }
   return { isTrue: twoColumns(left, 'eq', right), isFalse: twoColumns(left, 'ne', right) }
 }
@@ -179,7 +189,9 @@ function orderedColumns(left: Column, relation: OrderRelation, right: Column): C
   if (isTimeColumn(left.type) && isTimeColumn(right.type) && left.type !== right.type) return TIME_WITH_DATE
   const isOrdered = left.type === right.type && (left.type === 'number' || isTimeColumn(left.type))
   if (!isOrdered) return NEITHER
-  if (left.field === right.field) return isInRelation(0, relation) ? ALWAYS : NEVER
+  if (left.field === right.field) {
+    return isInRelation(0, relation) ? negatedTruths(unequal(left)) : unequal(left)
+  }
   return {
     isTrue: twoColumns(left, OPERATOR_OF[relation], right),
     isFalse: twoColumns(left, OPPOSITE_OF[relation], right),
@@ -236,11 +248,11 @@ export function elementTruths(list: Column, value: unknown): ColumnTruths {
   if (!isArrayColumn(list)) return NEITHER
   if (value instanceof Column) {
     const isPossible = list.type === 'string_array' ? isTextColumn(value) : value.type === 'number'
-    return isPossible ? COLUMN_IN_COLUMN : NEVER
+    return isPossible ? COLUMN_IN_COLUMN : unequal(list, value)
   }
   if (isUnreadable(value)) return NEITHER
   const element = fitting(list, value)
-  return element === null ? NEVER : intersectionOf(list, [element as string | number])
+  return element === null ? unequal(list) : intersectionOf(list, [element as string | number])
 }
 
 function intersectionOf(list: Column, elements: readonly (string | number)[], source?: ListSource): Truths {
@@ -263,6 +275,11 @@ function subsetOf(list: Column, elements: readonly (string | number)[], source?:
   }
 }
 
+/** Tests whether a list of numbers has an element that a check can read. */
+function hasReadable(list: Column): Formula {
+  return new ColumnTest(list, 'nsubset', [NO_NUMBER])
+}
+
 function isEmpty(list: Column): Formula {
   return new ColumnTest(list, 'len_eq', 0)
 }
@@ -278,13 +295,17 @@ export function comparedTruths(attribute: unknown, relation: SetRelation, operan
   const elements = (isMirrored ? attribute : operand) as readonly unknown[]
   const values = elements.flatMap(element => fitting(column, element) ?? []) as (string | number)[]
   const isUnclear = elements.some(isUnreadable)
+  // No element of the column equals one of these values, unless it is unreadable.
+  const hasOthers = elements.length > 0 && values.length === 0
   if (relation === 'intersecting') {
-    const { isTrue, isFalse } = intersectionOf(column, values)
+    const { isTrue, isFalse } = hasOthers ? unequal(column) : intersectionOf(column, values)
     return { isTrue, isFalse: isUnclear ? isEmpty(column) : isFalse }
   }
   if ((relation === 'subset') !== isMirrored) {
     const { isTrue, isFalse } = subsetOf(column, values)
-    return { isTrue, isFalse: isUnclear ? false : isFalse }
+    if (isUnclear) return { isTrue, isFalse: false }
+    const isNumbers = column.type === 'number_array'
+    return { isTrue, isFalse: hasOthers && isNumbers ? hasReadable(column) : isFalse }
   }
   return superset(column, { elements, values, isUnclear })
 }
@@ -303,7 +324,11 @@ function superset(
   const each = values.map(value => intersectionOf(column, [value]))
   return {
     isTrue: and([!hasOthers && !isUnclear, ...each.map(({ isTrue }) => isTrue)]),
-    isFalse: or([hasOthers, isUnclear && isEmpty(column), ...each.map(({ isFalse }) => isFalse)]),
+    isFalse: or([
+      hasOthers && readable(column),
+      isUnclear && isEmpty(column),
+      ...each.map(({ isFalse }) => isFalse),
+    ]),
   }
 }
 

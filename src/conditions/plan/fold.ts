@@ -222,7 +222,8 @@ class Fold {
   #equal(test: Test, left: unknown, right: unknown): Truths {
     if (right instanceof ListOfColumns) {
       const isArray = left instanceof Column ? tests.isArrayColumn(left) : Array.isArray(left)
-      return isArray ? this.#obstacle(test, COLUMNS_AS_ELEMENTS) : truthsOf(truthOf(false))
+      if (isArray) return this.#obstacle(test, COLUMNS_AS_ELEMENTS)
+      return left instanceof Column ? tests.unequal(left) : truthsOf(truthOf(false))
     }
     if (left instanceof Column || right instanceof Column) {
       return this.#truths(test, tests.equalTruths(left, right))
@@ -269,9 +270,10 @@ class Fold {
   #contained(test: Test, attribute: unknown, operand: unknown): Truths {
     if (operand instanceof ListOfColumns) {
       const hasArrays = Array.isArray(attribute) && attribute.some(Array.isArray)
-      return this.#ifList(attribute, () =>
-        hasArrays ? this.#obstacle(test, COLUMNS_AS_ELEMENTS) : truthsOf(truthOf(false)),
-      )
+      return this.#ifList(attribute, () => {
+        if (hasArrays) return this.#obstacle(test, COLUMNS_AS_ELEMENTS)
+        return attribute instanceof Column ? tests.unequal(attribute) : truthsOf(truthOf(false))
+      })
     }
     if (attribute instanceof Column) return this.#truths(test, tests.elementTruths(attribute, operand))
     // An unreadable value is not comparable, even with an empty list.

@@ -168,6 +168,18 @@ export function exists(column: Column, isWanted: boolean): Formula {
   return column.isNullable ? new ColumnTest(column, 'exists', isWanted) : isWanted
 }
 
+/** No check of a row sends this number, so every number of a check differs from it (filter.md P70). */
+export const NO_NUMBER = 1e17
+
+/**
+ * Returns when a check can read a present value of the column. It cannot read numbers that lose digits in
+ * JSON.
+ */
+export function readable(column: Column): Formula {
+  if (column.type === 'number') return new ColumnTest(column, 'ne', NO_NUMBER)
+  return column.type !== 'number_array' || new ColumnTest(column, 'disjoint', [NO_NUMBER])
+}
+
 /** Tests whether a present value is one of these values. The values must fit the column. */
 export function among(column: Column, values: Iterable<Scalar>, source?: ListSource): Formula {
   return listTest(column, { values: new Set(values), isExcluded: false, source: source ?? 'condition' })
@@ -205,7 +217,10 @@ interface ValueList {
 }
 
 function listTest(column: Column, { values, isExcluded, source }: ValueList): Formula {
-  if (values.size === 0) return isExcluded && exists(column, true)
+  if (values.size === 0) {
+    if (!isExcluded) return false
+    return column.type === 'number' ? readable(column) : exists(column, true)
+  }
   if (column.type === 'bool') {
     if (values.size === 2) return !isExcluded && exists(column, true)
     const [value] = values as ReadonlySet<boolean>
@@ -214,6 +229,9 @@ function listTest(column: Column, { values, isExcluded, source }: ValueList): Fo
   if (values.size === 1) {
     const [value] = values
     return new ColumnTest(column, isExcluded ? 'ne' : 'eq', value!, { source })
+  }
+  if (isExcluded && values.has(NO_NUMBER)) {
+    return listTest(column, { values: without(values, new Set([NO_NUMBER])), isExcluded, source })
   }
   const listed = ascending(values as ReadonlySet<string | number>)
   return new ColumnTest(column, isExcluded ? 'nin' : 'in', listed, { source })
