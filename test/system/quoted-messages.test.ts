@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Code spans with at least three words are messages, unless they begin like one of these. */
 const NO_MESSAGE =
-  /^(verdict|npx|npm|git|redis-cli|promtool|fuser|stat|grep|ls|truncate|journalctl|systemctl|ps|curl|user|GET|POST|DELETE|HGET|HDEL) |^\w+=/
+  /^(verdict|npx|npm|git|redis-cli|promtool|fuser|stat|grep|ls|truncate|journalctl|systemctl|ps|ss|curl|user|GET|POST|DELETE|HGET|HDEL) |^\w+=/
 const WORDS_MIN = 3
 /** Parts that the service fills in: `…`, numbers, and the name of a setting. */
 const FILLED_IN = /…|\d{2,}|\bNAME\b/
