@@ -5,15 +5,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
+import { HANG_MS } from '../../support/hang.ts'
 
 const CONFIGURATION = fileURLToPath(new URL('../../../deploy/haproxy.cfg', import.meta.url))
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = HANG_MS / 2
 
 export interface BalancerOptions {
   /** Name and port under which HAProxy finds the nodes. */
   readonly nodes: string
   /** Host and port. */
   readonly nameServer: string
+  /** Port of HAProxy. By default a free one. */
+  readonly port?: number
 }
 
 export interface Balancer {
@@ -23,8 +26,8 @@ export interface Balancer {
 }
 
 /** Resolves when HAProxy has a node that is ready. */
-export async function startBalancer({ nodes, nameServer }: BalancerOptions): Promise<Balancer> {
-  const port = await freePort()
+export async function startBalancer({ nodes, nameServer, port: given }: BalancerOptions): Promise<Balancer> {
+  const port = given ?? (await freePort())
   const settings = { BIND: `127.0.0.1:${port}`, NODES: nodes, NAMESERVER: nameServer }
   const balancer = spawn('haproxy', ['-db', '-f', CONFIGURATION], { env: { ...process.env, ...settings } })
   let log = ''
