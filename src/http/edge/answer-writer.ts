@@ -8,7 +8,7 @@
  */
 import { type Answer, encodeReply, cancelPieces, prebuiltAnswer } from '#http/message/answer.ts'
 import type { RequestId } from '#http/message/request-id.ts'
-import type { ErrorFamily, Reply } from '#http/message/request-reply.ts'
+import type { ErrorFamily, LentJson, Reply } from '#http/message/request-reply.ts'
 import { limitOf } from '#http/routing/limit-of.ts'
 import { problemAnswer } from '#http/routing/problem.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
@@ -207,15 +207,25 @@ export class AnswerWriter {
     }
     if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
       this.#askToClose(closes)
-      // `lent` is not given back here: the memory must stay unchanged until the last byte was sent.
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
       if (this.#head.headers.comesInChunks) void this.#pour(piecesOf(bytes))
-      else streamWhole(this.#wire, bytes, () => this.#request.finish())
+      else this.#streamWhole(bytes, lent)
     } else {
       this.#wire.end(isHead || body === null ? '' : (buffer ?? body), closes)
       lent?.giveBack()
       this.#request.finish()
     }
+  }
+
+  /**
+   * Sends a response with its length. `lent` is given back after the last byte was sent. If the request ends
+   * before that, the garbage collector frees the memory.
+   */
+  #streamWhole(bytes: Uint8Array, lent: LentJson | null): void {
+    streamWhole(this.#wire, bytes, () => {
+      lent?.giveBack()
+      this.#request.finish()
+    })
   }
 
   /**

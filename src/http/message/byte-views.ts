@@ -21,3 +21,12 @@ export function bytesOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
 
 /** Empty body, for a request that has no body or whose body is not read. */
 export const EMPTY_BODY: DataView = viewOf(Buffer.alloc(0))
+
+/**
+ * Frees the memory of bytes that are not needed any more, if they are the whole of their buffer. Otherwise
+ * the memory would remain until a garbage collection, and garbage outside of the heap causes full collections
+ * of the thread. The bytes must not be used afterwards.
+ */
+export function freeMemory({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+}

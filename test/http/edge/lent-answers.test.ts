@@ -1,6 +1,7 @@
 /** Responses in lent memory. The owner of the memory overwrites it as soon as it is returned. */
 import { expect, onTestFinished, test } from 'vitest'
 import { LentJson } from '#http/message/request-reply.ts'
+import { rawJson } from '#http/routes/management/managed.ts'
 import { defineRoute } from '#http/routing/route.ts'
 import { startedEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
@@ -42,12 +43,18 @@ test.each([0, 100, 1_000_000])(
   },
 )
 
-test('lent memory that is sent in pieces is not returned', async () => {
+test('lent memory that the socket does not accept at once is returned after the last byte', async () => {
   const { connection, returned } = await lender()
   connection.pause()
   await connection.send(requestText('GET /lent/4000000'))
   connection.resume()
   const answer = await connection.answer()
   expect(answer?.body === letters(4_000_000).toString()).toBe(true)
-  expect(returned).toEqual([])
+  expect(returned).toEqual([4_000_002])
+})
+
+test('memory of JSON from the main thread is freed, unless other bytes share the memory', () => {
+  const [transferred, shared] = [Uint8Array.of(1, 2), new Uint8Array(4).subarray(2)]
+  for (const json of [transferred, shared]) (rawJson(json) as LentJson).giveBack()
+  expect([transferred.length, shared.length]).toEqual([0, 2])
 })

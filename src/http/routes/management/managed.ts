@@ -15,7 +15,8 @@ import {
   UNTRANSFORMED,
   WARNING,
 } from '#http/message/header-fields.ts'
-import { type Call, type Reply, type RequestNames, RawBytes, RawJson } from '#http/message/request-reply.ts'
+import { freeMemory } from '#http/message/byte-views.ts'
+import { type Call, LentJson, type Reply, type RequestNames, RawJson } from '#http/message/request-reply.ts'
 import type { DelegatedUse, RouteAccess } from '#http/routing/route-access.ts'
 import { defineRoute, type Method, type Responses, type Route } from '#http/routing/route.ts'
 import { tagOf } from '#management/conditional/conditional-change.ts'
@@ -366,7 +367,10 @@ function rawText(json: string | Uint8Array): string {
   return typeof json === 'string' ? json : Buffer.from(json).toString()
 }
 
-/** Wraps JSON that the main thread has created, so that it is sent unchanged. */
-export function rawJson(json: string | Uint8Array): RawJson | RawBytes {
-  return typeof json === 'string' ? new RawJson(json) : new RawBytes(json)
+/**
+ * Wraps JSON that the main thread has created, so that it is sent unchanged. The main thread has transferred
+ * the bytes to this thread, which frees their memory after they are sent.
+ */
+export function rawJson(json: string | Uint8Array): RawJson | LentJson {
+  return typeof json === 'string' ? new RawJson(json) : new LentJson(json, freeMemory)
 }
