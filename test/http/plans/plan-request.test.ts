@@ -54,6 +54,10 @@ test('a plan states its kind, its ids, the revision that it includes and its tim
   })
   expect(Date.parse(plan.as_of)).toBeGreaterThanOrEqual(before)
   expect(Date.parse(plan.as_of)).toBeLessThanOrEqual(Date.now())
+  // A plan changes nothing, and has no tag.
+  const { headers } = await client.post('/allowed/plan', planOf('alice', 'read', 'document'))
+  expect(headers.get('etag')).toBeNull()
+  expect(await client.revision()).toBe(plan.revision)
 })
 
 test('the order of members and relations has no effect on the bytes of a plan', async () => {
