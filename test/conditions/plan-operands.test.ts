@@ -92,6 +92,10 @@ function casesOf(type: ColumnType): Case[] {
     { [column]: { equals: { ref: 'resource.other' } } },
     { [column]: { equals: { ref: 'resource.key' } } },
   ]
+  return withOpposites(tests)
+}
+
+function withOpposites(tests: readonly object[]): Case[] {
   return tests.flatMap((says, index) => [
     { action: `is-${index}`, conditions: says },
     { action: `not-${index}`, conditions: { not: says } },
@@ -115,45 +119,96 @@ function engineOf(cases: readonly Case[]): SharedEngine {
 interface Bulk {
   readonly allow: readonly { readonly allow: boolean }[]
 }
+type Columns = Readonly<Record<string, { readonly type: ColumnType; readonly nulls: 'sent' | 'missing' }>>
+
+/** Compares the filter of an action with the checks of rows. */
+class Comparison {
+  readonly met = { allowed: 0, denied: 0, refused: 0 }
+  readonly #ask: ReturnType<typeof askRoutes>
+
+  constructor(cases: readonly Case[]) {
+    const engine = engineOf(cases)
+    this.#ask = askRoutes(() => engine, Date.parse(NOON))
+  }
+
+  async compare(
+    { action, conditions }: Case,
+    columns: Columns,
+    rows: readonly Readonly<Record<string, unknown>>[],
+    context: object = {},
+  ): Promise<void> {
+    const question = { user: { key: 'ann' }, action, context }
+    const resource = { type: 'document', tenant: 'default' }
+    const body = JSON.stringify({ ...question, resource, columns: { attributes: columns } })
+    const plan = await planOrNull(this.#ask, body)
+    if (plan === null) {
+      this.met.refused += 1
+      return
+    }
+    const checks = rows.map((cells, index) => {
+      const sent = Object.entries(cells).filter(
+        ([name, cell]) => cell !== null || columns[name]!.nulls === 'sent',
+      )
+      return {
+        ...question,
+        resource: { ...resource, key: `row-${index}`, attributes: Object.fromEntries(sent) },
+      }
+    })
+    const { allow } = await this.#ask<Bulk>('isAllowedBulk', JSON.stringify(checks))
+    const expected = allow.map(each => each.allow)
+    for (const isAllowed of expected) this.met[isAllowed ? 'allowed' : 'denied'] += 1
+    const { kind, filter } = plan
+    const selected = rows.map((cells, index) => {
+      if (filter === undefined) return kind === 'always_allowed'
+      const fields = Object.entries(cells).map(([name, cell]) => [`attributes.${name}`, cell])
+      return rowMatches(filter, { key: `row-${index}`, ...Object.fromEntries(fields) })
+    })
+    expect(selected, JSON.stringify({ conditions, columns, context, filter })).toEqual(expected)
+  }
+}
+
+const NULL_MEANINGS = ['sent', 'missing'] as const
 
 test.each(COLUMN_TYPES)(
   'each operator compares a column of %s with values of every kind as checks do',
   async type => {
     const cases = casesOf(type)
-    const engine = engineOf(cases)
-    const ask = askRoutes(() => engine, Date.parse(NOON))
-    const met = { allowed: 0, denied: 0, refused: 0 }
-    for (const { action, conditions } of cases) {
-      for (const nulls of ['sent', 'missing'] as const) {
-        for (const value of VALUES) {
-          const question = { user: { key: 'ann' }, action, context: value === undefined ? {} : { v: value } }
-          const resource = { type: 'document', tenant: 'default' }
-          const columns = { attributes: { [type]: { type, nulls } } }
-          const plan = await planOrNull(ask, JSON.stringify({ ...question, resource, columns }))
-          if (plan === null) {
-            met.refused += 1
-            continue
-          }
-          const rows = [...ROWS[type], null]
-          const checks = rows.map((cell, index) => {
-            const attributes = cell === null && nulls === 'missing' ? {} : { [type]: cell }
-            return { ...question, resource: { ...resource, key: `row-${index}`, attributes } }
-          })
-          const { allow } = await ask<Bulk>('isAllowedBulk', JSON.stringify(checks))
-          const expected = allow.map(each => each.allow)
-          for (const isAllowed of expected) met[isAllowed ? 'allowed' : 'denied'] += 1
-          const { kind, filter } = plan
-          const selected = rows.map((cell, index) =>
-            filter === undefined
-              ? kind === 'always_allowed'
-              : rowMatches(filter, { key: `row-${index}`, [`attributes.${type}`]: cell }),
-          )
-          expect(selected, JSON.stringify({ conditions, nulls, value, filter })).toEqual(expected)
+    const comparison = new Comparison(cases)
+    const rows = [...ROWS[type], null].map(cell => ({ [type]: cell }))
+    for (const each of cases) {
+      for (const nulls of NULL_MEANINGS) {
+        for (const v of VALUES) await comparison.compare(each, { [type]: { type, nulls } }, rows, { v })
+      }
+    }
+    expect(comparison.met.allowed).toBeGreaterThan(100)
+    expect(comparison.met.denied).toBeGreaterThan(100)
+  },
+)
+
+const [LEFT, RIGHT] = [{ ref: 'resource.left' }, { ref: 'resource.right' }]
+
+test.each(COLUMN_TYPES)(
+  'each operator compares a column of %s with columns of every type as checks do',
+  async left => {
+    const tests = OPERATORS.flatMap(operator => [
+      { [LEFT.ref]: { [operator]: RIGHT } },
+      { [RIGHT.ref]: { [operator]: LEFT } },
+    ])
+    const cases = withOpposites([...tests, { [RIGHT.ref]: { between: [LEFT, LEFT] } }])
+    const comparison = new Comparison(cases)
+    for (const right of COLUMN_TYPES) {
+      const rows = [...ROWS[left], null].flatMap(one =>
+        [...ROWS[right], null].map(other => ({ left: one, right: other })),
+      )
+      for (const each of cases) {
+        for (const nulls of NULL_MEANINGS) {
+          const columns = { left: { type: left, nulls }, right: { type: right, nulls: 'sent' } } as const
+          await comparison.compare(each, columns, rows)
         }
       }
     }
-    expect(met.allowed).toBeGreaterThan(100)
-    expect(met.denied).toBeGreaterThan(100)
+    expect(comparison.met.allowed).toBeGreaterThan(100)
+    expect(comparison.met.denied).toBeGreaterThan(100)
   },
 )
 

@@ -248,7 +248,9 @@ export function elementTruths(list: Column, value: unknown): ColumnTruths {
   if (!isArrayColumn(list)) return NEITHER
   if (value instanceof Column) {
     const isPossible = list.type === 'string_array' ? isTextColumn(value) : value.type === 'number'
-    return isPossible ? COLUMN_IN_COLUMN : unequal(list, value)
+    if (isPossible) return COLUMN_IN_COLUMN
+    // An array never equals an element, even if it contains numbers that a check cannot read.
+    return isArrayColumn(value) ? unequal(list) : unequal(list, value)
   }
   if (isUnreadable(value)) return NEITHER
   const element = fitting(list, value)
