@@ -36,18 +36,22 @@ export interface Given {
   readonly delegation?: AccessGrant['delegation']
 }
 
-/** Signs a person in. The grants replace those of the member on the same objects. */
+/**
+ * Signs a person in. The grants replace those of the member on the same objects. `groups`: groups of the
+ * person at the issuer.
+ */
 export async function signedIn(
   client: Client,
   subject: string,
   given: readonly Given[] = [],
+  groups: readonly string[] = [],
 ): Promise<SignedIn> {
   const identity = { issuer: ISSUER, subject, email: `${subject}@example.com`, isEmailVerified: true }
   const names = { name: subject, givenName: null, familyName: null }
   const { answer, revision } = await client.organization.commit(SERVICE, function* (context) {
     const grants = given.map(each => grantOf(context.records, each))
     const result = yield* signInMember(context, {
-      identity: { ...identity, ...names, groups: [], areGroupsCut: false, issuerSessionId: null },
+      identity: { ...identity, ...names, groups, areGroupsCut: false, issuerSessionId: null },
       invitationCode: null,
       formerSessionId: null,
       userAgent: 'Browser 1.0',

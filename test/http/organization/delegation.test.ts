@@ -1,9 +1,11 @@
 /**
- * Delegates: keys that are limited to tenants and roles (administration.md D3 to D7). The tables list
- * requests in order. After each rejected request, the facts are unchanged.
+ * Delegates: keys, members and member groups that are limited to tenants and roles (administration.md D3 to
+ * D7). The tables list requests in order. After each rejected request, the facts are unchanged.
  */
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { headersOf, SIGN_IN, signedIn } from '#testing/requests/member-sessions.ts'
 import {
+  type Answer,
   FACTS,
   grantBody,
   groupPath,
@@ -13,8 +15,6 @@ import {
   SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
-
-const verdict = await sharedService()
 
 const ASSIGNMENTS = `${FACTS}/role_assignments`
 const TUPLES = `${FACTS}/relationship_tuples`
@@ -30,13 +30,13 @@ const keeper = (relation: string, guard = false) => ({
 })
 const viewer = { name: 'Viewer', permissions: ['read'] }
 
-let key: string
-let tenantU: string
-let documentX: string
+const HOLDERS = ['key', 'member', 'group'] as const
 
-beforeAll(async () => {
+/** A service with the entities of the tables, and a function that sends a request of the delegate. */
+async function withDelegate(holder: (typeof HOLDERS)[number]) {
+  const verdict = await sharedService({ ...SIGN_IN, requestsPerSecondMax: null })
   for (const tenant of ['t', 't2', 'u']) await verdict.tenant(tenant)
-  tenantU = (await verdict.get<{ id: string }>(`${FACTS}/tenants/u`)).body.id
+  const tenantU = (await verdict.get<{ id: string }>(`${FACTS}/tenants/u`)).body.id
   await verdict.users('ann', 'bob')
   for (const role of ['clerk', 'boss']) await verdict.tenantRole(role, [])
   await verdict.resource({ key: 'folder', roles: { keeper: { name: 'Keeper' } } })
@@ -55,7 +55,7 @@ beforeAll(async () => {
   for (const name of ['folder:f', 'folder:g', 'document:d', 'document:e', 'document:h'])
     await verdict.instance(name, 't')
   for (const name of ['page:p', 'page:q', 'sheet:p', 'sheet:q']) await verdict.instance(name, 't')
-  documentX = (await verdict.instance('document:x', 'u')).id
+  const documentX = (await verdict.instance('document:x', 'u')).id
   await verdict.instance('folder:x', 'u')
   for (const group of ['team', 'chiefs', 'clerks']) await verdict.group(group, 't')
   await verdict.group('others', 'u')
@@ -72,10 +72,29 @@ beforeAll(async () => {
   const roles = ['clerk', 'document#viewer', 'group#member', 'folder#keeper', 'page#viewer', 'sheet#viewer']
   const place = { project_id: 'default', environment_id: 'default' }
   const limits = { access_level: 'write_facts', tenants: ['t', 't2'], roles }
-  key = (await verdict.createKey({ ...place, ...limits })).secret
-})
+  const permissions = [{ object_type: 'env', ...place, ...limits }]
+  let headers: Readonly<Record<string, string>>
+  if (holder === 'key') {
+    headers = { authorization: `Bearer ${(await verdict.createKey({ ...place, ...limits })).secret}` }
+  } else if (holder === 'member') {
+    const dee = await signedIn(verdict, 'dee')
+    await verdict.admin('POST', '/v2/members', { id: dee.memberId, permissions })
+    headers = { ...headersOf(dee), 'x-verdict-environment': 'default/default' }
+  } else {
+    await verdict.admin('POST', '/v2/member_groups', { group: 'clerks', permissions })
+    const dee = await signedIn(verdict, 'dee', [], ['clerks'])
+    headers = { ...headersOf(dee), 'x-verdict-environment': 'default/default' }
+  }
+  const send = <Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> =>
+    verdict.send<Body>(method, path, { key: null, headers, body })
+  return { verdict, tenantU, documentX, send }
+}
 
-async function facts() {
+type Delegate = Awaited<ReturnType<typeof withDelegate>>
+const delegates = new Map<string, Delegate>()
+for (const holder of HOLDERS) delegates.set(holder, await withDelegate(holder))
+
+async function facts({ verdict }: Delegate) {
   const lists = [`${ASSIGNMENTS}?per_page=100`, `${TUPLES}?per_page=100`, `${FACTS}/resource_instances`]
   const bodies = [...lists, `${FACTS}/users`, RESOURCES, GROUPS].map(
     async path => (await verdict.get(path)).body,
@@ -179,9 +198,27 @@ const VECTORS: readonly Row[] = [
   ]),
 ]
 
-describe('a change of a delegate', () => {
+describe.each(HOLDERS)('a change of a delegate (%s)', holder => {
+  const delegate = delegates.get(holder)!
+  const { tenantU, documentX } = delegate
+
   test('is accepted or rejected as the vectors of D5 state', async () => {
     await follow(VECTORS)
+  })
+
+  test('never makes a member, a group, a key, or an import, nor changes the model', async () => {
+    const place = { project_id: 'default', environment_id: 'default' }
+    const limits = { access_level: 'write_facts', tenants: ['t'], roles: [] }
+    const permissions = [{ object_type: 'env', ...place, ...limits }]
+    await follow([
+      ['a member', 'POST', '/v2/members', { subject: 'eve', permissions }, 403],
+      ['a member group', 'POST', '/v2/member_groups', { group: 'all', permissions }, 403],
+      ['a key', 'POST', '/v2/api-key', { ...place, ...limits }, 403],
+      ['an import', 'POST', '/v2/projects/default/envs/default/import', {}, 403],
+      ['a copy', 'POST', '/v2/projects/default/envs/default/copy', {}, 403],
+      ['a role', 'POST', `${SCHEMA}/roles`, { key: 'all', name: 'All' }, 403],
+      ['a derivation', 'POST', `${RESOURCES}/document/roles/viewer/implicit_grants`, {}, 403],
+    ])
   })
 
   test('never reaches another tenant, whatever names it', async () => {
@@ -277,18 +314,20 @@ describe('a change of a delegate', () => {
   })
 
   async function follow(rows: readonly Row[]) {
-    let before = await facts()
+    let before = await facts(delegate)
     for (const [name, method, path, body, status] of rows) {
-      const answer = await verdict.send(method, path, { key, body })
+      const answer = await delegate.send(method, path, body)
       expect([name, answer.status, answer.body]).toEqual([name, status, answer.body])
-      const after = await facts()
+      const after = await facts(delegate)
       if (status >= 300 || method === 'GET') expect([name, after]).toEqual([name, before])
       before = after
     }
   }
 })
 
-describe('a read of a delegate', () => {
+describe.each(HOLDERS)('a read of a delegate (%s)', holder => {
+  const { verdict, tenantU, documentX, send } = delegates.get(holder)!
+
   test.each([
     ['t2', 200],
     ['u', 403],
@@ -304,7 +343,7 @@ describe('a read of a delegate', () => {
       `${GROUPS}/direct?tenant=${tenant}`,
       `${GROUPS}/direct?tenant=${tenant}&user=bob`,
     ])
-      expect([path, (await verdict.send('GET', path, { key })).status]).toEqual([path, status])
+      expect([path, (await send('GET', path)).status]).toEqual([path, status])
   })
 
   test('find no things of other tenants, return the whole model, and reject lists without a tenant', async () => {
@@ -334,25 +373,25 @@ describe('a read of a delegate', () => {
       [`${ASSIGNMENTS}?tenant=t&detailed=true`, 403],
       [`${ASSIGNMENTS}/detailed?tenant=t`, 403],
     ] as const)
-      expect([path, (await verdict.send('GET', path, { key })).status]).toEqual([path, status])
-    const listed = await verdict.send<object[]>('GET', `${ASSIGNMENTS}?tenant=t&user=bob`, { key })
+      expect([path, (await send('GET', path)).status]).toEqual([path, status])
+    const listed = await send<object[]>('GET', `${ASSIGNMENTS}?tenant=t&user=bob`)
     expect(listed.body).toMatchObject([
       { tenant: 't' },
       { tenant: 't' },
       { tenant: 't', role: 'boss' },
       { tenant: 't', role: 'member' },
     ])
-    const elsewhere = await verdict.send('GET', `${TUPLES}?tenant=t&object=document:x`, { key })
+    const elsewhere = await send('GET', `${TUPLES}?tenant=t&object=document:x`)
     expect(elsewhere.body).toEqual([])
   })
 
   test('is all that a key of level `read` can do', async () => {
     const place = { project_id: 'default', environment_id: 'default' }
     const made = await verdict.createKey({ ...place, access_level: 'read', tenants: ['t'] })
-    const send = (method: string, path: string, body?: object) =>
+    const sendAs = (method: string, path: string, body?: object) =>
       verdict.send(method, path, { key: made.secret, body })
-    expect((await send('GET', `${ASSIGNMENTS}?tenant=t`)).status).toBe(200)
-    const refused = await send('POST', ASSIGNMENTS, role('clerk', { tenant: 't' }))
+    expect((await sendAs('GET', `${ASSIGNMENTS}?tenant=t`)).status).toBe(200)
+    const refused = await sendAs('POST', ASSIGNMENTS, role('clerk', { tenant: 't' }))
     expect(refused).toMatchObject({ status: 403, body: { additional_info: { access_level: 'read' } } })
   })
 })

@@ -11,7 +11,7 @@ import {
 } from '#testing/processes/running-service.ts'
 import { SIGN_IN } from '../../support/calls/member-calls.ts'
 import { refusal } from '../../support/calls/refusals.ts'
-import { content } from '../../support/content.ts'
+import { content, contentOf, importInto } from '../../support/content.ts'
 
 const MEMBERS = '/v2/members'
 const GROUPS = '/v2/member_groups'
@@ -352,4 +352,27 @@ test('grants follow an environment that an import replaces, and end with their e
   for (const path of [`${MEMBERS}/${id}`, `${GROUPS}/${group.id}`]) {
     expect(refusal(await verdict.admin('GET', path)), path).toEqual([404, 'NOT_FOUND'])
   }
+})
+
+// administration.md X3
+test('an import cannot bring members, groups, keys or sessions, and an export contains none', async () => {
+  await verdict.admin('POST', '/v2/projects/default/envs', { key: 'carried', name: 'Carried' })
+  const place = { project_id: 'default', environment_id: 'carried' }
+  const admitted = one({ object_type: 'env', ...place }, 'admin')
+  const { secret: key } = await verdict.createKey(place)
+  await post({ email: 'carried@example.com', ...admitted })
+  await verdict.admin('POST', GROUPS, { group: 'carried', ...admitted })
+  const exported = await contentOf(verdict, '/v2/projects/default/envs/carried/export', key)
+  const kinds = exported
+    .trim()
+    .split('\n')
+    .map(line => (JSON.parse(line) as { kind: string }).kind)
+  expect(new Set(kinds)).toEqual(new Set(['environment', 'tenant', 'end']))
+  for (const kind of ['member', 'member-group', 'member_group', 'api-key', 'api_key', 'session', 'audit']) {
+    const text = content({ kind: 'tenant', key: 'default', name: 'D' }, { kind, key: 'eve', grants: [] })
+    const answer = await importInto(verdict, 'carried', text, key, 400, '?replace=true')
+    expect(JSON.stringify(answer.body)).toContain(`line 3`)
+  }
+  const { body } = await verdict.admin<Member[]>('GET', `${MEMBERS}?search=eve`)
+  expect(body).toEqual([])
 })

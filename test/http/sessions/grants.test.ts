@@ -221,6 +221,20 @@ describe('sessions', () => {
     expect((await verdict.get('/v2/sessions')).status).toBe(403)
     expect((await verdict.delete(`/v2/sessions/${tim.sessionId}`)).status).toBe(403)
 
+    // Only level `admin` on the organization sees and ends those of others.
+    const { body: lesser } = await verdict.admin<{ secret: string }>('POST', '/v2/api-key', {
+      object_type: 'org',
+      access_level: 'write',
+    })
+    for (const [method, path] of [
+      ['GET', '/v2/sessions'],
+      ['DELETE', `/v2/sessions/${tim.sessionId}`],
+    ] as const)
+      expect((await verdict.send(method, path, { key: lesser.secret })).status).toBe(403)
+    await regrant(verdict, tom.memberId, [{ on: 'organization', level: 'write' }])
+    expect((await sendIn<Listed>(verdict, tom, 'GET', '/v2/sessions')).body.data).toHaveLength(1)
+    expect((await sendIn(verdict, tom, 'DELETE', `/v2/sessions/${tim.sessionId}`)).status).toBe(404)
+
     const all = await verdict.admin<Listed>('GET', `/v2/sessions?member_id=${tim.memberId.toUpperCase()}`)
     expect(all.body.data).toMatchObject([{ id: tim.sessionId, is_current: false }])
     expect(JSON.stringify(all.body)).not.toContain(tim.secret)

@@ -2,16 +2,21 @@
 import { expect, test } from 'vitest'
 import { SessionDirectory } from '#management/sessions/session-directory.ts'
 import { RecordReader } from '#management/drafts/record-reader.ts'
-import type { MemberGroupRecord } from '#entities/organization-records.ts'
+import type { MemberGroupRecord, MemberRecord } from '#entities/organization-records.ts'
 import { ISSUER, member, memberGroup, onOrganization, organizationOfPeople, sessionOf } from './people.ts'
 
 const other: MemberGroupRecord = { ...memberGroup, id: 'c0000000-0000-4000-8000-000000000003', group: 'dev' }
 const write = onOrganization('write')
 
 /** A directory of one session in the group `ops`, and a function that applies all commits that it lacks. */
-async function opsSession() {
+async function opsSession(changed: Partial<MemberRecord> = {}) {
   const { organization, put, clock } = await organizationOfPeople()
-  await put({ ...member, grants: [] }, memberGroup, other, sessionOf(member.id, { groups: ['ops'] }))
+  await put(
+    { ...member, grants: [], ...changed },
+    memberGroup,
+    other,
+    sessionOf(member.id, { groups: ['ops'] }),
+  )
   const directory = new SessionDirectory({
     records: () => new RecordReader(organization.store.view),
     places: () => ({ organizationId: 'o', projects: [], environments: [] }),
@@ -39,6 +44,11 @@ async function opsSession() {
 test('a session has the grants of its group before the group changes', async () => {
   const { grants } = await opsSession()
   expect(grants()).toEqual([write])
+})
+
+test('a session of a member at another issuer than the configured one does not count', async () => {
+  const { grants } = await opsSession({ issuer: 'https://former.example.com', grants: [write] })
+  expect(grants()).toEqual([])
 })
 
 test('a session loses the grants of a group that is deleted after a change of another group', async () => {
