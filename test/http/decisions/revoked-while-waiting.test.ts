@@ -1,6 +1,6 @@
 /**
- * Revocation of a key while the body of its request is received, is queued for the thread that reads it, or
- * is read there. After the revocation takes effect, the client receives no decision.
+ * Revocation of a key, or the end of a session, while the body of a request is received, is queued for the
+ * thread that reads it, or is read there. After the revocation takes effect, the client receives no decision.
  */
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -24,6 +24,12 @@ import { documentReaders } from '../../support/documents/document-readers.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 import { ownDirectory } from '../../support/processes/temporary-directories.ts'
 import { ENVIRONMENT_PRINCIPAL } from '../edge/edge-server.ts'
+import { COOKIE, ORIGIN } from '#testing/requests/member-sessions.ts'
+import { csrfTokenOf } from '#http/message/csrf-token.ts'
+import { SessionAccess } from '#http/routing/session-access.ts'
+import type { AcceptedSession } from '#management/sessions/session-directory.ts'
+import { hashOfSecret } from '#secrets/secret-hash.ts'
+import { ThreadSessions } from '#threads/channel/session-authentication.ts'
 
 const readers = documentReaders('e')
 
@@ -37,6 +43,27 @@ const credential = (key: Key, slot: number, level: AccessLevel = 'decide') => ({
   slot,
   validUntil: null,
 })
+
+const SECRET = 'A'.repeat(43)
+const SCOPE = {
+  projectId: ENVIRONMENT_PRINCIPAL.projectId,
+  projectKey: 'p',
+  environmentId: ENVIRONMENT_PRINCIPAL.environmentId,
+  environmentKey: 'e',
+}
+const SESSION: AcceptedSession = {
+  caller: { sessionId: 's', memberId: 'm', issuer: 'i', subject: 'ann', name: null },
+  grants: [{ projectId: null, environmentId: null, accessLevel: 'read', delegation: null }],
+  secretHash: hashOfSecret(SECRET),
+  expiresAt: Date.now() + 3_600_000,
+  lastUsedAt: Date.now(),
+  slot: 2,
+}
+const IN_SESSION = [
+  `Cookie: ${COOKIE}=${SECRET}.epoch.1`,
+  `X-CSRF-Token: ${csrfTokenOf(SECRET)}`,
+  'X-Verdict-Environment: p/e',
+]
 
 interface Events {
   /** Called before a decision starts in the other thread, and before its result is returned. */
@@ -54,6 +81,10 @@ async function started({
 }: Events = {}) {
   const credentials = new ApiKeyAuthentication({ now: Date.now, elapsedMs: () => performance.now() })
   credentials.replaceAll(KEYS.map((key, slot) => credential(key, slot)))
+  const clocks = { now: Date.now, elapsedMs: () => performance.now() }
+  const places = { organizationId: 'o', projects: [SCOPE], environments: [SCOPE] }
+  const options = { clocks, idleMs: 3_600_000, onUse: () => {} }
+  const sessions = new ThreadSessions({ places, sessions: [SESSION] }, options)
   const settings = withoutSecrets(readConfig(given))
   const tokenSecret = '00'.repeat(32)
   const counts = { decisions: 0, calls: 0, rates: 0 }
@@ -99,6 +130,7 @@ async function started({
     },
     limits: { bodyBytesMax: settings.bodyBytesMax },
     largeBodies: new LargeBodies(pool, answers),
+    sessions: new SessionAccess(sessions, ORIGIN, () => true),
     onFault: error => expect.unreachable(String(error)),
   })
   const port = await server.listen({ host: '127.0.0.1', port: 0 })
@@ -108,7 +140,10 @@ async function started({
   })
   const revoke = () => credentials.replaceAll([credential('valid', 0)])
   const setLevel = (level: AccessLevel) => credentials.replaceAll([credential('valid', 0, level)])
-  return { port, counts, revoke, setLevel }
+  const changes = { places: null, removedIds: [], set: [], used: [] }
+  const endSession = () => sessions.apply({ ...changes, removedIds: [SESSION.caller.sessionId] })
+  const removeGrants = () => sessions.apply({ ...changes, set: [{ ...SESSION, grants: [] }] })
+  return { port, counts, revoke, setLevel, endSession, removeGrants }
 }
 
 const CHECK = { user: { key: 'alice' }, action: 'read', resource: { type: 'document', key: 'd' } }
@@ -117,9 +152,9 @@ const SHORT = JSON.stringify([CHECK])
 const LARGE = JSON.stringify(Array(4_500).fill(CHECK))
 const LONG = JSON.stringify([{ ...CHECK, context: { long: 'x'.repeat(BYTES_HERE_MAX) } }])
 
-function request(key: Key, body: string): string {
-  const headers = [`Authorization: Bearer ${key}`, `Content-Length: ${body.length}`]
-  return requestText('POST /allowed/bulk', headers, body)
+function request(key: Key | 'session', body: string): string {
+  const credentials = key === 'session' ? IN_SESSION : [`Authorization: Bearer ${key}`]
+  return requestText('POST /allowed/bulk', [...credentials, `Content-Length: ${body.length}`], body)
 }
 
 async function connected(port: number): Promise<RawConnection> {
@@ -133,21 +168,29 @@ async function ask(port: number, key: Key, body: string): Promise<number | undef
   return (await connection.ask(request(key, body)))?.status
 }
 
-test.each([
-  ['short', SHORT],
-  ['large', LARGE],
-  ['long', LONG],
-])(
-  'a request with a %s body gets 401 and no decision if its key is revoked before the last byte',
-  async (_, body) => {
-    const { port, counts, revoke } = await started()
-    const text = request('revoked', body)
+const BODIES = { short: SHORT, large: LARGE, long: LONG }
+const ENDS = [
+  ['its key is revoked', 'revoked', 'revoke', 401],
+  ['its session ends', 'session', 'endSession', 401],
+  ['the grants of its session are removed', 'session', 'removeGrants', 403],
+] as const
+
+test.each(
+  Object.entries(BODIES).flatMap(([name, body]) =>
+    ENDS.map(([what, ...end]) => [name, what, body, ...end] as const),
+  ),
+)(
+  'a request with a %s body gets no decision if %s before the last byte',
+  async (_name, _what, body, client, end, status) => {
+    const edge = await started()
+    const { port, counts } = edge
+    const text = request(client, body)
     const connection = await connected(port)
     await connection.send(text.slice(0, -1))
-    // The server, which runs in this thread, identified the key and checked its rate.
+    // The server, which runs in this thread, identified the client and checked its rate.
     while (counts.rates === 0) await new Promise(resolve => setImmediate(resolve))
-    revoke()
-    expect((await connection.ask(text.slice(-1)))?.status).toBe(401)
+    edge[end]()
+    expect((await connection.ask(text.slice(-1)))?.status).toBe(status)
     expect(counts).toEqual({ decisions: 0, calls: 0, rates: 1 })
   },
 )
