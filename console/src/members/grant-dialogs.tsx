@@ -1,19 +1,9 @@
 /** Dialogs that grant a level, revoke a grant, and remove a member or a group. */
-import { useState } from 'react'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { focusHeading, useFocusAfterRemoval } from '../parts/focus.ts'
 import { notify } from '../parts/toasts.tsx'
-import { useManaged } from '../session/held.ts'
 import { useTexts } from '../texts/texts.tsx'
-import {
-  emptyDraft,
-  type GrantDraft,
-  isComplete,
-  levelName,
-  objectName,
-  permissionOf,
-} from './grant-draft.ts'
-import { GrantFields, isAboutGrant } from './grant-fields.tsx'
+import { GrantFormDialog } from './grant-form-dialog.tsx'
 import type { Permission } from './member-reads.ts'
 
 export function GrantDialog({
@@ -30,28 +20,20 @@ export function GrantDialog({
   readonly onClose: () => void
 }) {
   const texts = useTexts().members
-  const managed = useManaged('admin')
-  const [draft, setDraft] = useState<GrantDraft>(emptyDraft(managed))
   return (
-    <ActionDialog
-      needs="admin"
+    <GrantFormDialog
       trigger={texts.grant}
       triggerLook={{ isSmall: true }}
       triggerLabel={texts.grantOf(name)}
       title={texts.grantOf(name)}
-      sentence={sentence(name, levelName(draft.level, texts), objectName(draft, texts))}
+      sentence={(level, object) => sentence(name, level, object)}
       submit={texts.grant}
-      isReady={isComplete(draft)}
-      onOpen={() => setDraft(emptyDraft(managed))}
       onClose={onClose}
-      isShownAtField={problem => isAboutGrant(problem, draft)}
-      onSubmit={async () => {
-        await onGrant(permissionOf(draft))
+      onSubmit={async permission => {
+        await onGrant(permission)
         notify(message)
       }}
-    >
-      {problem => <GrantFields {...{ draft, onChange: setDraft, managed, problem }} />}
-    </ActionDialog>
+    />
   )
 }
 

@@ -3,25 +3,15 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerOf, service } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
-import { ActionDialog } from '../parts/dialogs.tsx'
 import { TextInput } from '../parts/fields.tsx'
 import { Card, Page } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { notify } from '../parts/toasts.tsx'
 import type { Grant } from '../session/account.ts'
-import { useManaged } from '../session/held.ts'
 import { useTexts } from '../texts/texts.tsx'
-import {
-  emptyDraft,
-  errorAbout,
-  type GrantDraft,
-  isComplete,
-  levelName,
-  objectName,
-  permissionOf,
-} from './grant-draft.ts'
+import { errorAbout } from './grant-draft.ts'
 import { GrantDialog, RemovalDialog } from './grant-dialogs.tsx'
-import { GrantFields, isAboutGrant } from './grant-fields.tsx'
+import { GrantFormDialog } from './grant-form-dialog.tsx'
 import { GrantList } from './grant-list.tsx'
 import { asSent, grantWords } from './grant-words.ts'
 import { GROUP, type MemberGroup, GROUPS, onlyAsSeen, type Permission } from './member-reads.ts'
@@ -139,50 +129,36 @@ function isSameObject(stored: Grant, typed: Permission): boolean {
 }
 
 function AddGroup() {
-  const texts = useTexts().members
-  const labels = texts.groups
+  const labels = useTexts().members.groups
   const queries = useQueryClient()
-  const managed = useManaged('admin')
   const [group, setGroup] = useState('')
-  const [draft, setDraft] = useState<GrantDraft>(emptyDraft(managed))
   return (
-    <ActionDialog
-      needs="admin"
+    <GrantFormDialog
       trigger={labels.add}
       triggerLook={{ kind: 'primary' }}
       title={labels.addTitle}
-      sentence={labels.addSentence(group, levelName(draft.level, texts), objectName(draft, texts))}
+      sentence={(level, object) => labels.addSentence(group, level, object)}
       submit={labels.add}
-      isReady={group !== '' && isComplete(draft)}
-      onOpen={() => {
-        setGroup('')
-        setDraft(emptyDraft(managed))
-      }}
-      isShownAtField={problem =>
-        errorAbout(problem, 'group', [group]) !== null || isAboutGrant(problem, draft)
-      }
-      onSubmit={async () => {
-        await answerOf(
-          service.POST('/v2/member_groups', { body: { group, permissions: [permissionOf(draft)] } }),
-        )
+      isReady={group !== ''}
+      onOpen={() => setGroup('')}
+      isShownAtField={problem => errorAbout(problem, 'group', [group]) !== null}
+      onSubmit={async permission => {
+        await answerOf(service.POST('/v2/member_groups', { body: { group, permissions: [permission] } }))
         notify(labels.added(group))
         await queries.invalidateQueries({ queryKey: [GROUPS] })
       }}
     >
       {problem => (
-        <>
-          <TextInput
-            label={labels.group}
-            description={labels.groupHelp}
-            value={group}
-            onChange={setGroup}
-            isRequired
-            autoFocus
-            problem={errorAbout(problem, 'group', [group])}
-          />
-          <GrantFields {...{ draft, onChange: setDraft, managed, problem }} />
-        </>
+        <TextInput
+          label={labels.group}
+          description={labels.groupHelp}
+          value={group}
+          onChange={setGroup}
+          isRequired
+          autoFocus
+          problem={errorAbout(problem, 'group', [group])}
+        />
       )}
-    </ActionDialog>
+    </GrantFormDialog>
   )
 }

@@ -5,46 +5,33 @@ import { answerOf, service } from '../interface/client.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { Choice, TextInput } from '../parts/fields.tsx'
 import { SecretText } from '../parts/secret-text.tsx'
-import { useManaged } from '../session/held.ts'
 import { useTexts } from '../texts/texts.tsx'
-import {
-  emptyDraft,
-  errorAbout,
-  type GrantDraft,
-  isComplete,
-  levelName,
-  objectName,
-  permissionOf,
-} from './grant-draft.ts'
+import { errorAbout } from './grant-draft.ts'
+import { GrantFormDialog } from './grant-form-dialog.tsx'
 import { asSent } from './grant-words.ts'
-import { GrantFields, isAboutGrant } from './grant-fields.tsx'
 import { type Member, MEMBERS, requireSeen } from './member-reads.ts'
 
 export function InviteMember() {
   const texts = useTexts().members
   const queries = useQueryClient()
-  const managed = useManaged('admin')
   const [by, setBy] = useState<'email' | 'subject'>('email')
   const [who, setWho] = useState('')
-  const [draft, setDraft] = useState<GrantDraft>(emptyDraft(managed))
   return (
-    <ActionDialog
-      needs="admin"
+    <GrantFormDialog
       trigger={texts.invite}
       triggerLook={{ kind: 'primary' }}
       title={texts.inviteTitle}
-      sentence={texts.inviteSentence(who, levelName(draft.level, texts), objectName(draft, texts))}
+      sentence={(level, object) => texts.inviteSentence(who, level, object)}
       submit={texts.inviteSubmit}
-      isReady={who !== '' && isComplete(draft)}
+      isReady={who !== ''}
       onOpen={() => {
         setBy('email')
         setWho('')
-        setDraft(emptyDraft(managed))
       }}
-      isShownAtField={problem => errorAbout(problem, by, [who]) !== null || isAboutGrant(problem, draft)}
+      isShownAtField={problem => errorAbout(problem, by, [who]) !== null}
       onClose={() => void queries.invalidateQueries({ queryKey: [MEMBERS] })}
-      onSubmit={() =>
-        answerOf(service.POST('/v2/members', { body: { [by]: who, permissions: [permissionOf(draft)] } }))
+      onSubmit={permission =>
+        answerOf(service.POST('/v2/members', { body: { [by]: who, permissions: [permission] } }))
       }
       outcome={{
         title: texts.linkTitle,
@@ -69,10 +56,9 @@ export function InviteMember() {
             autoFocus
             problem={errorAbout(problem, by, [who])}
           />
-          <GrantFields {...{ draft, onChange: setDraft, managed, problem }} />
         </>
       )}
-    </ActionDialog>
+    </GrantFormDialog>
   )
 }
 
