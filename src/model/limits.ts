@@ -284,6 +284,12 @@ export const OWNER_SESSIONS_RESERVE = 1_000
 export const DISPLACED_MEMBERS_MAX = 100
 /** Maximum number of groups of the issuer that a session keeps. */
 export const SESSION_GROUPS_MAX = 100
+/**
+ * Maximum numbers of grants that a session has from these groups: in total, and on one project with its
+ * environments.
+ */
+export const SESSION_GRANTS_MAX = 1_000
+export const SESSION_GRANTS_PER_PROJECT_MAX = 500
 /** Maximum number of characters in an e-mail address, and in a name or user agent that is kept. */
 export const EMAIL_LENGTH_MAX = 320
 export const MEMBER_TEXT_LENGTH_MAX = 256

@@ -44,6 +44,7 @@ export async function organizationService(url = 'memory:', options: Options = {}
     recordsOf: environmentNotOpen,
     lastUseOf: () => null,
     members: options.members ?? null,
+    sessions: options.members ? { sessionIdleMs: 1_800_000, lastUseOf: () => null } : null,
     whenInForce: options.whenInForce ?? (() => Promise.resolve()),
   })
   const { organizationId } = organization.environments()[0]!.scope

@@ -9,7 +9,7 @@ import { notify } from '../parts/toasts.tsx'
 import type { Account } from '../session/account.ts'
 import { useAccount } from '../session/session.ts'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
-import { GrantList } from './grant-list.tsx'
+import { GrantList, GrantsCut } from './grant-list.tsx'
 import { SESSIONS } from './member-reads.ts'
 import { endOne, SessionList, useSessions } from './session-list.tsx'
 
@@ -26,6 +26,7 @@ export default function AccountPage() {
       <Card title={texts.grants}>
         <p className="soft small">{texts.grantsLead}</p>
         <GrantList grants={account.grants} />
+        <GrantsCut areCut={account.grants_cut} />
       </Card>
       <Card title={texts.sessions} actions={<EndOthers member={account.member.id} />}>
         <p className="soft small">{texts.sessionsLead}</p>

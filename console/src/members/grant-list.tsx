@@ -31,6 +31,12 @@ export function GrantList({
   )
 }
 
+/** Note for a person with too many grants of groups. */
+export function GrantsCut({ areCut }: { readonly areCut: boolean }) {
+  const { grantsCut } = useTexts().members
+  return areCut ? <p className="note warn">{grantsCut}</p> : null
+}
+
 function GrantNotes({ grant }: { readonly grant: Grant }) {
   const texts = useTexts().members
   const limits = limitsOf(grant, useTenantNames(grant), texts)

@@ -12,7 +12,7 @@ import { useAccount } from '../session/session.ts'
 import { useSignInWays } from '../session/use-ways.ts'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
 import { GrantDialog, RemovalDialog } from './grant-dialogs.tsx'
-import { GrantList } from './grant-list.tsx'
+import { GrantList, GrantsCut } from './grant-list.tsx'
 import { asSent, grantWords } from './grant-words.ts'
 import { InviteAgain, InviteMember } from './invite-member.tsx'
 import { type Member, MEMBER, MEMBERS, type Permission, requireSeen, subjectOf } from './member-reads.ts'
@@ -126,6 +126,7 @@ function MemberDetail({ member }: { readonly member: Member }) {
           )
         }
       />
+      <GrantsCut areCut={member.grants_cut === true} />
       {isOwn ? null : (
         <div className="row">
           <GrantDialog

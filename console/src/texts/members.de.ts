@@ -12,6 +12,8 @@ export const membersDe: typeof membersEn = {
   off: 'Die Anmeldung ist nicht eingeschaltet, daher gibt es keine Mitglieder. Dafür dient OIDC_ISSUER.',
   person: 'Mitglied',
   grants: 'Berechtigungen',
+  grantsCut:
+    'Gruppen des Ausstellers geben mehr Berechtigungen, als gleichzeitig gelten. Einige bleiben daher ohne Wirkung.',
   noGrants: 'keine',
   lastSignIn: 'Letzte Anmeldung',
   never: 'nie',
@@ -113,7 +115,7 @@ export const membersDe: typeof membersEn = {
     revokeSentence: (group, what) =>
       `Mitglieder von ${group} verlieren sofort die Berechtigung „${what}“. Das lässt sich nicht rückgängig machen.`,
     removeSentence: group =>
-      `Mitglieder von ${group} verlieren sofort die Berechtigungen dieser Gruppe. Das lässt sich nicht rückgängig machen.`,
+      `Mitglieder von ${group} verlieren sofort die Berechtigungen dieser Gruppe an Objekten, die Sie verwalten. Das lässt sich nicht rückgängig machen.`,
     removed: group => `Die Gruppe ${group} wurde entfernt.`,
     saved: group => `Die Gruppe ${group} wurde gespeichert.`,
     lastGrant: 'Eine Gruppe braucht mindestens eine Berechtigung. Entfernen Sie stattdessen die Gruppe.',

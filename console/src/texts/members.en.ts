@@ -10,6 +10,8 @@ export const membersEn = {
   off: 'Sign-in is not switched on, so there are no members. Set OIDC_ISSUER to use it.',
   person: 'Member',
   grants: 'Grants',
+  grantsCut:
+    'Groups of the issuer give more grants than count at the same time, so some of them have no effect.',
   noGrants: 'none',
   lastSignIn: 'Last sign-in',
   never: 'never',
@@ -109,7 +111,7 @@ export const membersEn = {
     revokeSentence: (group: string, what: string) =>
       `Members of ${group} immediately lose the grant “${what}”. This cannot be undone.`,
     removeSentence: (group: string) =>
-      `Members of ${group} immediately lose the grants of this group. This cannot be undone.`,
+      `Members of ${group} immediately lose the grants of this group on objects that you administer. This cannot be undone.`,
     removed: (group: string) => `The group ${group} was removed.`,
     saved: (group: string) => `The group ${group} was saved.`,
     lastGrant: 'A group needs at least one grant. Remove the group instead.',

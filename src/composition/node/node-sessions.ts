@@ -57,7 +57,7 @@ export class NodeSessions {
     await this.directory.load()
     const { places } = this.directory
     assert(places, 'a load reads the places')
-    return { places, sessions: [...this.directory.all()] }
+    return { places, groups: this.directory.groups(), sessions: [...this.directory.all()] }
   }
 
   /** Records a use that a thread has reported. */

@@ -6,41 +6,43 @@ import type { AccessGrant } from '#model/principal.ts'
 import type { Member, MemberGroup } from '#model/wire/organization/member.ts'
 import type { Invitation, MemberGroupRecord, MemberRecord } from '#entities/organization-records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { type EffectiveGrant, effectiveGrants, memberGroupsOf } from './effective-grants.ts'
+import { type EffectiveGrant, effectiveGrants, memberGroupsOf, settingsGrants } from './effective-grants.ts'
 import { presentPermission } from './permissions.ts'
 import { sees } from './visible-grants.ts'
 
-/** Grants of a member that the caller sees. */
-export function shownGrants(
-  context: OrganizationReadContext,
-  member: MemberRecord,
-  settings: MemberSettings,
-): EffectiveGrant[] {
-  return grantsOf(context, member, settings).filter(({ grant }) => sees(context, grant))
+/** Names of the groups of all sessions of a member. */
+export function groupNamesOf({ records }: OrganizationReadContext, { id }: MemberRecord): readonly string[] {
+  const sessions = [...records.list('session', lists.sessionsOfMember(id))]
+  return [...new Set(sessions.flatMap(({ groups }) => groups))]
 }
 
-/** All grants of a member, whether the caller reaches them or not. */
+/** All grants of a member, whether the caller sees them or not, and whether they count or not. */
 export function allGrants(
   context: OrganizationReadContext,
   member: MemberRecord,
-  settings: MemberSettings,
+  { owners }: MemberSettings,
 ): AccessGrant[] {
-  return grantsOf(context, member, settings).map(({ grant }) => grant)
+  const groups = groupNamesOf(context, member)
+  const ofGroups = memberGroupsOf(context.records, { groups }).flatMap(({ grants }) => grants)
+  return [
+    ...member.grants,
+    ...ofGroups.filter(({ accessLevel }) => accessLevel !== 'no_access'),
+    ...settingsGrants(member, { groups }, owners),
+  ]
 }
 
-/** The own grants of a member, those of the groups of its running sessions, and those of the settings. */
-function grantsOf(
-  { records }: OrganizationReadContext,
-  member: MemberRecord,
-  settings: MemberSettings,
-): EffectiveGrant[] {
-  const sessions = [...records.list('session', lists.sessionsOfMember(member.id))]
-  const groups = [...new Set(sessions.flatMap(session => session.groups))]
+/** The grants of a member that the caller sees, as far as they count. */
+function shownGrants(context: OrganizationReadContext, member: MemberRecord, { owners }: MemberSettings) {
+  const groups = groupNamesOf(context, member)
+  const records = memberGroupsOf(context.records, { groups })
+  const { grants, areCut } = effectiveGrants(member, { groups, records }, owners)
   const powerless = member.grants.filter(({ accessLevel }) => accessLevel === 'no_access')
-  return [
-    ...powerless.map(grant => ({ grant, via: 'own' as const })),
-    ...effectiveGrants(member, { groups }, memberGroupsOf(records, { groups }), settings.owners),
-  ]
+  const all: EffectiveGrant[] = [...powerless.map(grant => ({ grant, via: 'own' as const })), ...grants]
+  const shown = all.filter(({ grant }) => sees(context, grant))
+  return {
+    grants: shown.map(grant => presentPermission(context, grant)),
+    ...(areCut && { grants_cut: true }),
+  }
 }
 
 /** `invitationUrl`: the link of the invitation, which only the response that creates it contains. */
@@ -81,7 +83,7 @@ export function presentMember(
           ],
     invite: invitation && presentInvitation(context, member, invitation, invitationUrl),
     settings: member.settings ?? {},
-    grants: shownGrants(context, member, settings).map(grant => presentPermission(context, grant)),
+    ...shownGrants(context, member, settings),
   }
 }
 

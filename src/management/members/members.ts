@@ -8,7 +8,6 @@ import {
   type OrganizationWriteContext,
   requireOrganization,
 } from '#management/scopes/organization-context.ts'
-import type { GrantPlace } from '#management/scopes/named-objects.ts'
 import type { MemberSettings } from '#management/scopes/member-settings.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
@@ -26,14 +25,15 @@ import type { MemberRecord } from '#entities/organization-records.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { ON_ORGANIZATION, requireAdminOn, requireManager, requireMembers, requireOther } from './authority.ts'
-import { isAlong, isSamePlace, mergedGrants } from './grants.ts'
+import { isSamePlace, mergedGrants } from './grants.ts'
 import { isSameEmail } from './identity.ts'
 import { invited } from './invitations.ts'
 import { requireMemberCapacity, requireProjectCapacity } from './member-capacity.ts'
-import { allGrants, presentMember, shownGrants } from './member-presenter.ts'
+import { allGrants, presentMember } from './member-presenter.ts'
 import { namedPlaces, queriedPlace, requireFew, wantedGrants } from './permissions.ts'
 import { endSessionsOfMember } from './session-ends.ts'
 import { newMember } from './sign-in.ts'
+import { memberVisibility, seesAll } from './visible-members.ts'
 
 /** Lists members as a bare array in every case. Without sign-in, there are none. */
 export function* listMembers(
@@ -45,9 +45,10 @@ export function* listMembers(
   const { query } = input
   const { search } = query
   const place = queriedPlace(context, query)
+  const isVisible = memberVisibility(context, settings, place)
   const matches = (member: MemberRecord): boolean =>
-    isVisible(context, member, settings, place) && (search === undefined || isFoundBy(search, member))
-  const isNarrowed = context.principal.kind !== 'organization' || place !== null || search !== undefined
+    isVisible(member) && (search === undefined || isFoundBy(search, member))
+  const isNarrowed = !seesAll(context, place) || search !== undefined
   const page = yield* pageOfLists(context.records, {
     kind: 'member',
     lists: [lists.all('member')],
@@ -255,7 +256,7 @@ function requireMember(
     : [...records.list('member', lists.membersOfEmail(reference))].filter(member =>
         isKnownAs(member, reference),
       )
-  const [member, ...others] = named.filter(each => isVisible(context, each, settings))
+  const [member, ...others] = named.filter(memberVisibility(context, settings))
   if (member === undefined) throw noMember(reference)
   if (others.length === 0) return member
   throw new AuthzError('INVALID_INPUT', 'several members have this e-mail address: name the member by its id')
@@ -274,20 +275,6 @@ function noMember(reference: string): AuthzError {
     ? ': only invited and verified addresses name a member, so use the id'
     : ''
   return new AuthzError('NOT_FOUND', `there is no member ${JSON.stringify(reference)}${hint}`)
-}
-
-/**
- * Whether the caller sees a member: one with a grant that concerns what the caller reaches. Callers of the
- * organization see all members. `place` narrows this to the grants that concern an object.
- */
-function isVisible(
-  context: OrganizationReadContext,
-  member: MemberRecord,
-  settings: MemberSettings,
-  place: GrantPlace | null = null,
-): boolean {
-  if (context.principal.kind === 'organization' && place === null) return true
-  return shownGrants(context, member, settings).some(({ grant }) => place === null || isAlong(grant, place))
 }
 
 function isFoundBy(search: string, { id, name, email, subject }: MemberRecord): boolean {

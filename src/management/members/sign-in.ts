@@ -83,10 +83,9 @@ function signInNow(
   if (found === null) return { outcome: 'invite' }
   const { member, accepted, isNew } = found
   const { groups, areGroupsCut } = keptGroups(context, signIn)
-  const named = new Map(groups.map(group => [group.name, group.record]))
   const groupNames = groups.map(({ name }) => name)
-  const granting = new Map([...named].filter((each): each is [string, MemberGroupRecord] => each[1] !== null))
-  const grants = effectiveGrants(member, { groups: groupNames }, granting, signIn.owners)
+  const granting = groups.map(({ record }) => record).filter(record => record !== null)
+  const { grants } = effectiveGrants(member, { groups: groupNames, records: granting }, signIn.owners)
   if (grants.length === 0) return { outcome: 'not_a_member' }
   const isOwner = grants.some(({ via }) => via === 'settings')
   const ended = endedBy(context, signIn, { member, expiredIds })

@@ -51,7 +51,10 @@ function readableGrants({ records, principal, members }: OrganizationReadContext
   if (known) return known
   const session = records.get('session', rowKeys.session(caller.sessionId))
   const member = session && records.get('member', rowKeys.member(session.memberId))
-  const all = member ? effectiveGrants(member, session, memberGroupsOf(records, session), members.owners) : []
+  const groups = session?.groups ?? []
+  const all = member
+    ? effectiveGrants(member, { groups, records: memberGroupsOf(records, { groups }) }, members.owners).grants
+    : []
   const readable = all
     .map(({ grant }) => grant)
     .filter(({ accessLevel, delegation }) => delegation === null && reaches(accessLevel, 'read'))

@@ -1,18 +1,19 @@
 /**
- * The sessions that this node accepts, with the grants of their members. The main thread keeps it up to date
- * with the commits of the organization, and sends the differences to the HTTP threads. A commit costs time
- * for the sessions that it concerns, and not for all sessions.
+ * The sessions that this node accepts, with the grants of their members, and the grants of member groups. The
+ * main thread keeps it up to date with the commits of the organization, and sends the differences to the HTTP
+ * threads. These combine the grants of a session and of its groups (`threads/channel/known-session.ts`).
+ * Therefore a commit costs time for the sessions and groups that it changes, and not for all sessions in
+ * these groups.
  *
  * A change of a member or of a group of members concerns the running sessions (administration.md S13). A
  * session at another issuer than the configured one does not count.
  */
 import { isExpired, type SessionTimes } from '#management/members/session-ends.ts'
-import { effectiveGrants, memberGroupsByName } from '#management/members/effective-grants.ts'
+import { effectiveOwnGrants, settingsGrants } from '#management/members/effective-grants.ts'
 import type { OwnerSettings } from '#management/scopes/member-settings.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'
 import type { Instant } from '#entities/instant.ts'
-import type { MemberGroupRecord } from '#entities/organization-records.ts'
-import type { GrantHolder } from '#model/members/member-reach.ts'
+import type { AccessGrant, SessionCaller } from '#model/principal.ts'
 import type { OrganizationPlaceNames } from '#model/members/organization-places.ts'
 import { rowKeys, lists } from '#store/keyspace/keyspace.ts'
 import { KIND_BYTES } from '#store/keyspace/record-codec.ts'
@@ -20,7 +21,12 @@ import { readUuid } from '#store/keyspace/uuid-bytes.ts'
 import type { Row } from '#store/ledger.ts'
 
 /** A session as threads check it. */
-export interface AcceptedSession extends GrantHolder {
+export interface AcceptedSession {
+  readonly caller: SessionCaller
+  /** Grants of the member and of the settings. */
+  readonly grants: readonly AccessGrant[]
+  /** Names of the groups whose grants the session also has. */
+  readonly groups: readonly string[]
   /** SHA-256 of the secret in lower-case hex. */
   readonly secretHash: string
   /** Milliseconds since 1970, as the two following. */
@@ -30,8 +36,16 @@ export interface AcceptedSession extends GrantHolder {
   readonly slot: number
 }
 
+/** Grants of a member group; null if the group does not exist. */
+export interface GroupGrants {
+  readonly id: string
+  readonly group: { readonly name: string; readonly grants: readonly AccessGrant[] } | null
+}
+
 /** Differences from an earlier state, in the order in which threads apply them. */
 export interface SessionChanges {
+  /** Member groups that a commit changed. */
+  readonly groups: readonly GroupGrants[]
   /** Names of all projects and environments; null if they are unchanged. */
   readonly places: OrganizationPlaceNames | null
   readonly removedIds: readonly string[]
@@ -71,13 +85,14 @@ export interface SessionDirectoryOptions {
 
 interface KeptSession {
   readonly accepted: AcceptedSession
-  /** Names of the groups in its row. */
-  readonly groups: readonly string[]
+  /** Version of the row of the member. The row of a session changes only by its uses. */
+  readonly memberVersion: number
 }
 
-/** Sessions that are read, or only looked at, between two pauses. */
+/** Sessions or groups that are read between two pauses. */
 const READ_AT_ONCE = 10
-const WALKED_AT_ONCE = 1_000
+/** Keys of sessions that are read between two pauses. */
+const KEYS_AT_ONCE = 500
 
 export class SessionDirectory {
   readonly #options: SessionDirectoryOptions
@@ -85,7 +100,7 @@ export class SessionDirectory {
   readonly #ofMembers = new Map<string, Set<string>>()
   readonly #slots = new Map<string, number>()
   readonly #freeSlots: number[] = []
-  #groups: ReadonlyMap<string, MemberGroupRecord> = new Map()
+  readonly #groups = new Map<string, GroupGrants>()
   #places: OrganizationPlaceNames | null = null
 
   constructor(options: SessionDirectoryOptions) {
@@ -112,13 +127,22 @@ export class SessionDirectory {
     return this.#places
   }
 
-  /** Reads all rows, and returns the differences from the state before. O(sessions). */
+  /** Grants of all member groups. */
+  groups(): readonly GroupGrants[] {
+    return [...this.#groups.values()]
+  }
+
+  /** Reads all rows, and returns the differences from the state before. O(sessions + groups). */
   async load(): Promise<SessionChanges> {
     const records = this.#options.records()
-    this.#groups = memberGroupsByName(records)
     const ids = new Set(this.#sessions.keys())
-    for (const { id } of records.list('session', lists.all('session'))) ids.add(id)
-    return this.#changesOf(ids, true)
+    for (const { key } of records.storedRows(lists.all('session'))) {
+      ids.add(idIn(key))
+      if (ids.size % KEYS_AT_ONCE === 0) await this.#options.pause()
+    }
+    const groupIds = new Set(this.#groups.keys())
+    for (const { key } of records.storedRows(lists.all('member-group'))) groupIds.add(idIn(key))
+    return this.#changesOf({ ids, groupIds, hasPlaces: true, isLoad: true })
   }
 
   /** Returns the differences that a commit makes. The rows can already include later commits. */
@@ -144,8 +168,7 @@ export class SessionDirectory {
         default:
       }
     }
-    if (groupIds.size > 0) await this.#addSessionsOf(this.#changedGroups(groupIds), ids)
-    return this.#changesOf(ids, hasPlaces)
+    return this.#changesOf({ ids, groupIds, hasPlaces, isLoad: false })
   }
 
   /** Records a use that this node has seen, until a commit records it. */
@@ -157,46 +180,52 @@ export class SessionDirectory {
   }
 
   /**
-   * Reads all groups again. Returns the names of those with these ids, and of those that differ from the ones
-   * that were read before: the rows can include a later commit, which must not be missed when it is applied.
+   * The present state of what a commit changed. If the rows already include later commits, these change the
+   * same ids again. `isLoad`: the rows can belong to another history, in which versions have no meaning.
    */
-  #changedGroups(ids: ReadonlySet<string>): ReadonlySet<string> {
-    const before = this.#groups
-    const after = memberGroupsByName(this.#options.records())
-    this.#groups = after
-    const isChanged = (name: string): boolean => {
-      const [old, present] = [before.get(name), after.get(name)]
-      if (old === undefined || present === undefined) return true
-      return old.id !== present.id || old.updatedAt !== present.updatedAt || ids.has(present.id)
-    }
-    return new Set([...before.keys(), ...after.keys()].filter(isChanged))
-  }
-
-  /** Adds the ids of the sessions in one of the groups. O(sessions). */
-  async #addSessionsOf(names: ReadonlySet<string>, ids: Set<string>): Promise<void> {
-    let count = 0
-    for (const [id, { groups }] of this.#sessions) {
-      if (++count % WALKED_AT_ONCE === 0) await this.#options.pause()
-      if (groups.some(name => names.has(name))) ids.add(id)
-    }
-  }
-
-  async #changesOf(ids: ReadonlySet<string>, hasPlaces: boolean): Promise<SessionChanges> {
+  async #changesOf({
+    ids,
+    groupIds,
+    hasPlaces,
+    isLoad,
+  }: {
+    readonly ids: ReadonlySet<string>
+    readonly groupIds: ReadonlySet<string>
+    readonly hasPlaces: boolean
+    readonly isLoad: boolean
+  }): Promise<SessionChanges> {
     const places = hasPlaces ? this.#changedPlaces() : null
+    const groups = await this.#readGroups(groupIds)
     const removedIds: string[] = []
     const set: AcceptedSession[] = []
     const used: SessionUse[] = []
     let count = 0
     for (const id of ids) {
       if (++count % READ_AT_ONCE === 0) await this.#options.pause()
-      const before = this.#sessions.get(id)?.accepted
+      const before = this.#sessions.get(id)
       const after = this.#read(id)
       if (after === null) {
         if (before) removedIds.push(id)
-      } else if (!before || !isSame(before, after)) set.push(after)
-      else if (before.lastUsedAt < after.lastUsedAt) used.push({ sessionId: id, at: after.lastUsedAt })
+      } else if (isLoad || before?.memberVersion !== after.memberVersion) set.push(after.accepted)
+      else if (before.accepted.lastUsedAt < after.accepted.lastUsedAt)
+        used.push({ sessionId: id, at: after.accepted.lastUsedAt })
     }
-    return { places, removedIds, set, used }
+    return { places, groups, removedIds, set, used }
+  }
+
+  async #readGroups(ids: ReadonlySet<string>): Promise<GroupGrants[]> {
+    const records = this.#options.records()
+    const groups: GroupGrants[] = []
+    let count = 0
+    for (const id of ids) {
+      if (++count % READ_AT_ONCE === 0) await this.#options.pause()
+      const group = records.get('member-group', rowKeys.memberGroup(id))
+      const read = { id, group: group && { name: group.group, grants: group.grants } }
+      if (group === null) this.#groups.delete(id)
+      else this.#groups.set(id, read)
+      groups.push(read)
+    }
+    return groups
   }
 
   #changedPlaces(): OrganizationPlaceNames | null {
@@ -206,7 +235,7 @@ export class SessionDirectory {
   }
 
   /** Reads a session, and keeps it. Null if it does not exist or does not count. */
-  #read(id: string): AcceptedSession | null {
+  #read(id: string): KeptSession | null {
     const { records: reader, issuer, owners, times, now } = this.#options
     const records = reader()
     const session = records.get('session', rowKeys.session(id))
@@ -221,17 +250,19 @@ export class SessionDirectory {
     const { id: memberId, subject, name } = member
     const accepted: AcceptedSession = {
       caller: { sessionId: id, memberId, issuer, subject, name },
-      grants: effectiveGrants(member, session, this.#groups, owners).map(({ grant }) => grant),
+      grants: [...effectiveOwnGrants(member), ...settingsGrants(member, session, owners)],
+      groups: session.groups,
       secretHash: session.secretHash,
       expiresAt: session.expiresAt,
       lastUsedAt,
       slot: this.#slotOf(memberId),
     }
-    this.#sessions.set(id, { accepted, groups: session.groups })
+    const kept = { accepted, memberVersion: records.versionOf(member) }
+    this.#sessions.set(id, kept)
     const own = this.#ofMembers.get(memberId)
     if (own) own.add(id)
     else this.#ofMembers.set(memberId, new Set([id]))
-    return accepted
+    return kept
   }
 
   #forget(id: string): void {
@@ -256,14 +287,7 @@ export class SessionDirectory {
   }
 }
 
-/** Id in the key of a row of a member or a session. */
+/** Id in the key of a row of a member, a member group or a session. */
 function idIn(key: Uint8Array): string {
   return readUuid(key, 1)
-}
-
-function isSame(
-  { lastUsedAt: _one, ...before }: AcceptedSession,
-  { lastUsedAt: _other, ...after }: AcceptedSession,
-): boolean {
-  return JSON.stringify(before) === JSON.stringify(after)
 }

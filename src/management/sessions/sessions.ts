@@ -36,7 +36,8 @@ export function getSession(context: OrganizationReadContext, _input: object): Om
   // The member was removed after the request was admitted.
   if (member === null || member.issuer === null || member.subject === null) throw noSession()
   const { id, name, email, issuer, subject } = member
-  const grants = effectiveGrants(member, session, memberGroupsOf(records, session), owners)
+  const groups = { groups: session.groups, records: memberGroupsOf(records, session) }
+  const { grants, areCut } = effectiveGrants(member, groups, owners)
   return {
     member: { id, name, email, issuer, subject },
     session_id: session.id,
@@ -44,6 +45,7 @@ export function getSession(context: OrganizationReadContext, _input: object): Om
     idle_expires_at: presentInstant(lastUseOf(context, session) + sessionIdleMs),
     expires_at: presentInstant(session.expiresAt),
     grants: grants.map(grant => presentPermission(context, grant)),
+    grants_cut: areCut,
     groups: [...session.groups],
     groups_cut: session.areGroupsCut,
     end_session_url: session.endSessionUrl,

@@ -172,8 +172,8 @@ export class HttpThreads {
 
   /** Resolves when all running threads use these changes. */
   applySessions(changes: SessionChanges): Promise<void> {
-    const { places, removedIds, set, used } = changes
-    const isEmpty = places === null && removedIds.length + set.length + used.length === 0
+    const { places, ...differences } = changes
+    const isEmpty = places === null && Object.values(differences).every(each => each.length === 0)
     if (isEmpty) return Promise.resolve()
     return this.#sendAcknowledged(acknowledge => ({ kind: 'sessions', changes, acknowledge }))
   }

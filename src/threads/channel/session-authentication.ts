@@ -7,26 +7,14 @@
 import { timingSafeEqual } from 'node:crypto'
 import {
   type AcceptedSession,
+  type GroupGrants,
   type SessionChanges,
   type SessionUse,
   useIntervalMs,
 } from '#management/sessions/session-directory.ts'
-import type { AccessGrant, SessionCaller } from '#model/principal.ts'
 import { OrganizationPlaces, type OrganizationPlaceNames } from '#model/members/organization-places.ts'
 import { hashOfSecret } from '#secrets/secret-hash.ts'
-
-export interface KnownSession {
-  readonly caller: SessionCaller
-  readonly grants: readonly AccessGrant[]
-  readonly hash: Buffer
-  /** Times of the monotonic clock. */
-  readonly expiresAtMs: number
-  unusedUntilMs: number
-  /** Uses before this time need not be reported. */
-  notedUntilMs: number
-  /** Latest recorded use, in milliseconds since 1970. */
-  lastUsedAt: number
-}
+import { KnownGroups, KnownSession } from './known-session.ts'
 
 /** The two clocks of `RuntimeServices`. */
 interface SessionClocks {
@@ -42,26 +30,30 @@ export interface ThreadSessionsOptions {
   readonly onUse: (sessionId: string) => void
 }
 
-/** The sessions and places that a thread starts with. */
+/** The sessions, member groups and places that a thread starts with. */
 export interface InitialSessions {
+  readonly groups: readonly GroupGrants[]
   readonly places: OrganizationPlaceNames
   readonly sessions: readonly AcceptedSession[]
 }
 
 export class ThreadSessions {
   readonly #options: ThreadSessionsOptions
+  readonly #groups = new KnownGroups()
   readonly #byHash = new Map<string, KnownSession>()
   readonly #byId = new Map<string, KnownSession>()
   readonly #members = new Map<string, { readonly slot: number; sessions: number }>()
   places: OrganizationPlaces
 
-  constructor({ places, sessions }: InitialSessions, options: ThreadSessionsOptions) {
+  constructor({ places, groups, sessions }: InitialSessions, options: ThreadSessionsOptions) {
     this.#options = options
+    this.#groups.apply(groups)
     this.places = new OrganizationPlaces(places)
     for (const session of sessions) this.#set(session)
   }
 
-  apply({ places, removedIds, set, used }: SessionChanges): void {
+  apply({ places, groups, removedIds, set, used }: SessionChanges): void {
+    this.#groups.apply(groups)
     if (places !== null) this.places = new OrganizationPlaces(places)
     for (const id of removedIds) this.#remove(id)
     for (const session of set) this.#set(session)
@@ -91,9 +83,9 @@ export class ThreadSessions {
   noteUse(session: KnownSession): void {
     const { clocks, idleMs, onUse } = this.#options
     const now = clocks.elapsedMs()
-    if (now < session.notedUntilMs) return
-    session.notedUntilMs = now + useIntervalMs(idleMs)
-    session.unusedUntilMs = now + idleMs
+    if (now < session.times.notedUntilMs) return
+    session.times.notedUntilMs = now + useIntervalMs(idleMs)
+    session.times.unusedUntilMs = now + idleMs
     onUse(session.caller.sessionId)
   }
 
@@ -102,32 +94,31 @@ export class ThreadSessions {
 
   #unlessExpired(known: KnownSession): KnownSession | null {
     const now = this.#options.clocks.elapsedMs()
-    return now < known.expiresAtMs && now < known.unusedUntilMs ? known : null
+    return now < known.times.expiresAtMs && now < known.times.unusedUntilMs ? known : null
   }
 
-  #set({ caller, grants, secretHash, expiresAt, lastUsedAt, slot }: AcceptedSession): void {
+  #set(accepted: AcceptedSession): void {
     const { clocks } = this.#options
+    const { caller, secretHash, expiresAt, lastUsedAt, slot } = accepted
     const before = this.#byId.get(caller.sessionId)
-    const known: KnownSession = {
-      caller,
-      grants,
-      hash: Buffer.from(secretHash, 'hex'),
-      expiresAtMs: before?.expiresAtMs ?? clocks.elapsedMs() + expiresAt - clocks.now(),
-      unusedUntilMs: before?.unusedUntilMs ?? Number.NEGATIVE_INFINITY,
-      notedUntilMs: before?.notedUntilMs ?? Number.NEGATIVE_INFINITY,
-      lastUsedAt: before?.lastUsedAt ?? Number.NEGATIVE_INFINITY,
+    const times = before?.times ?? {
+      expiresAtMs: clocks.elapsedMs() + expiresAt - clocks.now(),
+      unusedUntilMs: Number.NEGATIVE_INFINITY,
+      notedUntilMs: Number.NEGATIVE_INFINITY,
+      lastUsedAt: Number.NEGATIVE_INFINITY,
     }
+    const known = new KnownSession(accepted, { known: this.#groups, times })
     this.#extend(known, lastUsedAt)
     this.#byId.set(caller.sessionId, known)
     if (!before) this.#count(caller.memberId, slot)
     this.#byHash.set(secretHash, known)
   }
 
-  #extend(known: KnownSession, usedAt: number): void {
-    if (usedAt <= known.lastUsedAt) return
+  #extend({ times }: KnownSession, usedAt: number): void {
+    if (usedAt <= times.lastUsedAt) return
     const { clocks, idleMs } = this.#options
-    known.lastUsedAt = usedAt
-    known.unusedUntilMs = Math.max(known.unusedUntilMs, clocks.elapsedMs() + usedAt + idleMs - clocks.now())
+    times.lastUsedAt = usedAt
+    times.unusedUntilMs = Math.max(times.unusedUntilMs, clocks.elapsedMs() + usedAt + idleMs - clocks.now())
   }
 
   #remove(id: string): void {

@@ -54,6 +54,7 @@ const SCOPE = {
 const SESSION: AcceptedSession = {
   caller: { sessionId: 's', memberId: 'm', issuer: 'i', subject: 'ann', name: null },
   grants: [{ projectId: null, environmentId: null, accessLevel: 'read', delegation: null }],
+  groups: [],
   secretHash: hashOfSecret(SECRET),
   expiresAt: Date.now() + 3_600_000,
   lastUsedAt: Date.now(),
@@ -84,7 +85,7 @@ async function started({
   const clocks = { now: Date.now, elapsedMs: () => performance.now() }
   const places = { organizationId: 'o', projects: [SCOPE], environments: [SCOPE] }
   const options = { clocks, idleMs: 3_600_000, onUse: () => {} }
-  const sessions = new ThreadSessions({ places, sessions: [SESSION] }, options)
+  const sessions = new ThreadSessions({ places, groups: [], sessions: [SESSION] }, options)
   const settings = withoutSecrets(readConfig(given))
   const tokenSecret = '00'.repeat(32)
   const counts = { decisions: 0, calls: 0, rates: 0 }
@@ -140,7 +141,7 @@ async function started({
   })
   const revoke = () => credentials.replaceAll([credential('valid', 0)])
   const setLevel = (level: AccessLevel) => credentials.replaceAll([credential('valid', 0, level)])
-  const changes = { places: null, removedIds: [], set: [], used: [] }
+  const changes = { places: null, groups: [], removedIds: [], set: [], used: [] }
   const endSession = () => sessions.apply({ ...changes, removedIds: [SESSION.caller.sessionId] })
   const removeGrants = () => sessions.apply({ ...changes, set: [{ ...SESSION, grants: [] }] })
   return { port, counts, revoke, setLevel, endSession, removeGrants }

@@ -28,6 +28,7 @@ function threadWith(times: Partial<AcceptedSession> = {}) {
   const session: AcceptedSession = {
     caller: { sessionId: ID, memberId: 'm', issuer: 'i', subject: 's', name: null },
     grants: [],
+    groups: [],
     secretHash: hashOfSecret(SECRET),
     expiresAt: START + MAX,
     lastUsedAt: START,
@@ -35,7 +36,7 @@ function threadWith(times: Partial<AcceptedSession> = {}) {
     ...times,
   }
   const sessions = new ThreadSessions(
-    { places, sessions: [session] },
+    { places, groups: [], sessions: [session] },
     {
       clocks: { now: () => clock.wall, elapsedMs: () => clock.elapsed },
       idleMs: IDLE,
@@ -43,7 +44,7 @@ function threadWith(times: Partial<AcceptedSession> = {}) {
     },
   )
   const access = new SessionAccess(sessions, ORIGIN, () => true)
-  const changes = { places: null, removedIds: [], set: [], used: [] }
+  const changes = { places: null, groups: [], removedIds: [], set: [], used: [] }
   return {
     clock,
     uses,

@@ -121,6 +121,25 @@ describe('a change of the grants', () => {
     expect((await sendIn(verdict, eva, 'GET', '/v2/session')).status).toBe(200)
   })
 
+  test('to a group takes effect in running sessions before its response, and ends their streams', async () => {
+    const permissions = [{ object_type: 'project', project_id: 'default', access_level: 'read' }]
+    const content = { group: 'ops', permissions }
+    const { body: group } = await verdict.admin<{ id: string }>('POST', '/v2/member_groups', content)
+    const gil = await signedIn(verdict, 'gil', [], ['ops'])
+    const create = (key: string) => sendIn(verdict, gil, 'POST', `${FACTS}/users`, { body: { key } })
+    expect((await create('g1')).status).toBe(403)
+    const path = `/v2/member_groups/${group.id}`
+    const wider = permissions.map(each => ({ ...each, access_level: 'write_facts' }))
+    await verdict.admin('PUT', path, { ...content, permissions: wider })
+    expect((await create('g2')).status).toBe(200)
+    const stream = (await fetch(`${verdict.address}${FACTS}/changes`, { headers: headersOf(gil) })).text()
+    await verdict.admin('DELETE', path)
+    expect((await create('g3')).status).toBe(403)
+    expect(await stream).toMatch(/event: closing/)
+    await verdict.admin('POST', '/v2/member_groups', content)
+    expect((await sendIn(verdict, gil, 'GET', `${FACTS}/users`)).status).toBe(200)
+  })
+
   test.each(['sign-out', 'no grants', 'a lower level', 'a grant elsewhere'])(
     'or the end of a session ends its streams: %s',
     async how => {

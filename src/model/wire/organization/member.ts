@@ -68,6 +68,10 @@ export const MemberGrant = Type.Object({
 })
 export type MemberGrant = Static<typeof MemberGrant>
 
+export const grantsCut = Type.Boolean({
+  description: 'Whether some permissions of groups do not count, because there are too many.',
+})
+
 const MemberIdentity = Type.Object({
   user_id: Type.String({ description: 'The same as `sub`.' }),
   provider: Type.String({ description: 'The issuer.' }),
@@ -116,6 +120,7 @@ export const Member = Type.Object({
   grants: Type.Array(MemberGrant, {
     description: 'The permissions that concern what the caller reaches.',
   }),
+  grants_cut: Type.Optional(grantsCut),
 })
 export type Member = Static<typeof Member>
 

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { nullable, Timestamp, Uuid } from '#model/wire/common-fields.ts'
 import { envelope, pagingQuery } from '#model/wire/paging.ts'
-import { MemberGrant } from './member.ts'
+import { grantsCut, MemberGrant } from './member.ts'
 
 export const OwnSession = Type.Object({
   member: Type.Object({
@@ -24,6 +24,7 @@ export const OwnSession = Type.Object({
   },
   expires_at: { ...Timestamp, description: 'Time at which the session ends in any case.' },
   grants: Type.Array(MemberGrant),
+  grants_cut: grantsCut,
   groups: Type.Array(Type.String(), { description: 'Groups at the issuer that gave a grant at sign-in.' }),
   groups_cut: Type.Boolean({ description: 'Whether groups were ignored, because there were too many.' }),
   end_session_url: nullable(Type.String(), 'Address at which the issuer ends its own session.'),
