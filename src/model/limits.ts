@@ -282,6 +282,8 @@ export const OWNER_SESSIONS_RESERVE = 1_000
  * members without own grants who are signed out.
  */
 export const DISPLACED_MEMBERS_MAX = 100
+/** Maximum number of expired sessions that one sign-in ends. */
+export const EXPIRED_SESSIONS_ENDED_MAX = 100
 /** Maximum number of groups of the issuer that a session keeps. */
 export const SESSION_GROUPS_MAX = 100
 /**
@@ -300,6 +302,8 @@ export const SIGN_INS_PER_BROWSER_MAX = 4
 /** Maximum numbers of sign-ins on one node: begun per second, and waiting for the issuer. */
 export const SIGN_INS_PER_SECOND_MAX = 20
 export const SIGN_INS_AT_ONCE_MAX = 32
+/** Maximum number of logout tokens that wait for the issuer on one node. */
+export const LOGOUTS_AT_ONCE_MAX = 32
 /** Maximum time of one request to the issuer, and of all requests for one sign-in. */
 export const ISSUER_REQUEST_MS_MAX = 5_000
 export const ISSUER_MS_MAX = 15_000

@@ -9,6 +9,7 @@ import * as client from 'openid-client'
 import { ISSUER_MS_MAX } from '#model/limits.ts'
 import { IssuerError, issuerErrorOf } from './issuer-error.ts'
 import { IssuerKeys, type KeySet } from './issuer-keys.ts'
+import { logoutErrorOf, NOT_SIGNED } from './logout-token.ts'
 import { type IssuerRequest, IssuerRequests } from './issuer-requests.ts'
 import type { Transaction } from './transactions.ts'
 
@@ -120,9 +121,9 @@ export class Issuer {
   async verifyLogoutToken(token: string, now: number): Promise<JWTVerifyResult> {
     const deadline = this.#deadline()
     try {
-      const { kid } = decodeProtectedHeader(token)
+      const keyId = keyIdOf(token)
       const metadata = await this.#knownMetadata()
-      const keys = await this.#keys.withKey(kid, () => this.#fetchKeys(metadata, deadline))
+      const keys = await this.#keys.withKey(keyId, () => this.#fetchKeys(metadata, deadline))
       const { issuer, clientId, skewSeconds } = this.#settings
       return await jwtVerify(token, createLocalJWKSet(keys as Parameters<typeof createLocalJWKSet>[0]), {
         algorithms: ALGORITHMS,
@@ -132,7 +133,7 @@ export class Issuer {
         currentDate: new Date(now),
       })
     } catch (error) {
-      return fail(error)
+      throw logoutErrorOf(error)
     }
   }
 
@@ -221,6 +222,15 @@ export class Issuer {
 
 function fail(error: unknown): never {
   throw issuerErrorOf(error)
+}
+
+/** Id of the key in the header of a logout token. */
+function keyIdOf(token: string): string | undefined {
+  try {
+    return decodeProtectedHeader(token).kid
+  } catch {
+    throw new IssuerError('failed', NOT_SIGNED)
+  }
 }
 
 function keysResponse(keys: KeySet): Response {

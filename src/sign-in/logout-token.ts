@@ -4,7 +4,7 @@
  */
 import type { JWTVerifyResult } from 'jose'
 import { LOGOUT_TOKEN_SECONDS_MAX } from '#model/limits.ts'
-import { IssuerError } from './issuer-error.ts'
+import { IssuerError, issuerErrorOf } from './issuer-error.ts'
 
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 /** Older issuers send `JWT`, or no type. */
@@ -26,7 +26,8 @@ export function logoutIn(
 ): Logout {
   const { sub, sid, iat, events, nonce } = payload
   const type = typ?.toLowerCase().replace(/^application\//, '')
-  if (type !== undefined && !TYPES.includes(type)) throw invalid('typ')
+  if (type !== undefined && !TYPES.includes(type))
+    throw rejected('the header typ is not that of a logout token')
   // An ID token has a nonce. Without this check, it could be used as a logout token.
   if (nonce !== undefined) throw invalid('nonce')
   if (typeof iat !== 'number' || !(Math.abs(now / 1_000 - iat) <= LOGOUT_TOKEN_SECONDS_MAX + skewSeconds)) {
@@ -35,7 +36,7 @@ export function logoutIn(
   if (!isObject(events) || !isObject(events[LOGOUT_EVENT])) throw invalid('events')
   const subject = named(sub, 'sub')
   const issuerSessionId = named(sid, 'sid')
-  if (subject === null && issuerSessionId === null) throw invalid('sub')
+  if (subject === null && issuerSessionId === null) throw rejected('it has neither sub nor sid')
   // `iat` has a precision of one second: a session that began earlier within the same second also ends.
   return { subject, issuerSessionId, before: (Math.floor(iat) + 1) * 1_000 }
 }
@@ -50,6 +51,30 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+export const NOT_SIGNED = 'it is not a signed JWT'
+
+/** Checks of the library, by the codes of its errors. */
+const CHECKS: Readonly<Record<string, string>> = {
+  ERR_JOSE_ALG_NOT_ALLOWED: 'its algorithm is not accepted',
+  ERR_JWKS_NO_MATCHING_KEY: 'the issuer publishes no key for it',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'the signature does not fit',
+  ERR_JWS_INVALID: NOT_SIGNED,
+  ERR_JWT_INVALID: NOT_SIGNED,
+}
+
+/** Converts an error of the library that verifies tokens. The result names the check that failed. */
+export function logoutErrorOf(error: unknown): IssuerError {
+  const { code, claim } = error as Readonly<Partial<Record<string, unknown>>>
+  const isOfClaim = code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' || code === 'ERR_JWT_EXPIRED'
+  if (isOfClaim && typeof claim === 'string') return invalid(claim)
+  const check = typeof code === 'string' ? CHECKS[code] : undefined
+  return check === undefined ? issuerErrorOf(error) : rejected(check)
+}
+
 function invalid(claim: string): IssuerError {
-  return new IssuerError('failed', `the claim ${claim} of a logout token is not valid`)
+  return rejected(`the claim ${claim} is not valid`)
+}
+
+function rejected(reason: string): IssuerError {
+  return new IssuerError('failed', reason)
 }

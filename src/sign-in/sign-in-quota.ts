@@ -1,16 +1,25 @@
 /**
- * Limits the sign-ins of a node (administration.md S8). Anyone can begin a sign-in, so the requests to the
- * issuer that follow must be limited.
+ * Limits the sign-ins and the logouts of a node (administration.md S8, S14). Anyone can begin a sign-in or send
+ * a logout token, so the requests to the issuer that follow must be limited. Sign-ins and logouts have
+ * separate limits, so that many sign-ins cannot prevent logouts.
  */
 import { AuthzError, type LimitName } from '#model/errors.ts'
-import { SIGN_INS_AT_ONCE_MAX, SIGN_INS_PER_SECOND_MAX } from '#model/limits.ts'
+import { LOGOUTS_AT_ONCE_MAX, SIGN_INS_AT_ONCE_MAX, SIGN_INS_PER_SECOND_MAX } from '#model/limits.ts'
+
+/** Work that can wait for the issuer. */
+export type IssuerWork = 'sign-ins' | 'logouts'
+
+const AT_ONCE_MAX: Readonly<Record<IssuerWork, number>> = {
+  'sign-ins': SIGN_INS_AT_ONCE_MAX,
+  logouts: LOGOUTS_AT_ONCE_MAX,
+}
 
 export class SignInQuota {
   readonly #elapsedMs: () => number
   /** Sign-ins that can begin now. Fractions accumulate until the next whole one. */
   #left = SIGN_INS_PER_SECOND_MAX
   #countedAt: number
-  #running = 0
+  readonly #running: Record<IssuerWork, number> = { 'sign-ins': 0, logouts: 0 }
 
   constructor(elapsedMs: () => number) {
     this.#elapsedMs = elapsedMs
@@ -28,15 +37,16 @@ export class SignInQuota {
     this.#left -= 1
   }
 
-  /** Runs work that can wait for the issuer. Throws `OVERLOADED` if too much of it is running. */
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#running === SIGN_INS_AT_ONCE_MAX)
-      throw tooMany(`${SIGN_INS_AT_ONCE_MAX} sign-ins are in progress, which is the maximum;`, 'queue')
-    this.#running += 1
+  /** Runs work that can wait for the issuer. Throws `OVERLOADED` if too much of this kind is running. */
+  async run<Result>(kind: IssuerWork, work: () => Promise<Result>): Promise<Result> {
+    const max = AT_ONCE_MAX[kind]
+    if (this.#running[kind] === max)
+      throw tooMany(`${max} ${kind} are in progress, which is the maximum;`, 'queue')
+    this.#running[kind] += 1
     try {
       return await work()
     } finally {
-      this.#running -= 1
+      this.#running[kind] -= 1
     }
   }
 }

@@ -106,7 +106,7 @@ export class SignInService {
     const now = this.#parts.now()
     const transaction = this.#transactions.create(now, { invite, sessionId })
     try {
-      const location = await this.#quota.run(async () =>
+      const location = await this.#quota.run('sign-ins', async () =>
         (await this.#openIssuer()).authorizationUrl(transaction),
       )
       const surplus = this.#transactions.surplus(cookies, now).map(name => this.#cookies.withoutSignIn(name))
@@ -129,7 +129,7 @@ export class SignInService {
   async #resultOf(call: FinishSignIn, name: string | null, requestId: string): Promise<Finished> {
     try {
       const transaction = this.#requireTransaction(call, name)
-      return await this.#quota.run(() => this.#signIn(call, transaction, requestId))
+      return await this.#quota.run('sign-ins', () => this.#signIn(call, transaction, requestId))
     } catch (error) {
       // A refused commit, a full node and an issuer that is down have the same meaning for the browser.
       if (!(error instanceof IssuerError) && !(error instanceof AuthzError)) throw error
@@ -230,13 +230,13 @@ export class SignInService {
 
   async #logOut({ logoutToken }: ReceiveLogout): Promise<null> {
     if (logoutToken === null || logoutToken.length > LOGOUT_TOKEN_BYTES_MAX) {
-      throw new AuthzError('INVALID_INPUT', 'expected one logout_token of at most 16 KiB')
+      throw this.#rejectedLogout('it is absent or longer than 16 KiB')
     }
     if (this.#loggedOut.has(logoutToken)) return null
     const { issuer, skewSeconds } = this.#settings
     try {
       const now = this.#parts.now()
-      const verified = await this.#quota.run(async () =>
+      const verified = await this.#quota.run('logouts', async () =>
         (await this.#openIssuer()).verifyLogoutToken(logoutToken, now),
       )
       const { subject, issuerSessionId, before } = logoutIn(verified, now, skewSeconds)
@@ -249,14 +249,17 @@ export class SignInService {
         if (ended > 0) addServiceEntry(context, 'receiveLogout', { issuer, subject, sessions: ended })
       })
     } catch (error) {
-      if (error instanceof IssuerError && error.result === 'failed') {
-        this.#parts.log.warn({ reason: error.reason }, 'a logout token is not valid')
-        throw new AuthzError('INVALID_INPUT', `the logout token is not valid: ${error.reason}`)
-      }
-      throw this.#asUnavailable(error)
+      const isInvalid = error instanceof IssuerError && error.result === 'failed'
+      throw isInvalid ? this.#rejectedLogout(error.reason) : this.#asUnavailable(error)
     }
     this.#loggedOut.add(logoutToken)
     return null
+  }
+
+  /** `reason`: the check that failed, without parts of the token. */
+  #rejectedLogout(reason: string): AuthzError {
+    this.#parts.log.warn({ reason }, 'a logout token is not valid')
+    return new AuthzError('INVALID_INPUT', `the logout token is not valid: ${reason}`)
   }
 
   /** Converts an error of the issuer to the error for a request that can be repeated. */
