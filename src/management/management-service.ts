@@ -37,7 +37,7 @@ import {
   IMPORTS_MAX,
   IMPORTS_PER_ENVIRONMENT_MAX,
 } from '#model/limits.ts'
-import { coversEnvironment, type Delegation, type Principal, quotaIdOf } from '#model/principal.ts'
+import { coversEnvironment, type Delegation, type Principal } from '#model/principal.ts'
 import type { Revision } from '#model/revision.ts'
 import type { SignInCall, SignInStep } from '#model/sign-in/sign-in-request.ts'
 import type { ChangesQuery } from '#entities/change-event.ts'
@@ -298,7 +298,7 @@ export class ManagementService {
     const service = openService(environment)
     const changes = filter.effective ? service.accessChanges : service.changes
     const { environmentId } = environment.scope
-    const asked = { changes, environmentId, filter, since, keyId: quotaIdOf(principal), waiting }
+    const asked = { changes, environmentId, filter, since, principal, waiting }
     const answer = await this.#streams.open(asked)
     return { answer, revisions: [answer.position] }
   }

@@ -282,7 +282,7 @@ export const OWNER_SESSIONS_RESERVE = 1_000
  * members without own grants who are signed out.
  */
 export const DISPLACED_MEMBERS_MAX = 100
-/** Maximum number of expired sessions that one sign-in ends. */
+/** Number of expired sessions that one sign-in ends beyond those whose place it needs. */
 export const EXPIRED_SESSIONS_ENDED_MAX = 100
 /** Maximum number of groups of the issuer that a session keeps. */
 export const SESSION_GROUPS_MAX = 100

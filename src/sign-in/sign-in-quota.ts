@@ -1,6 +1,6 @@
 /**
- * Limits the sign-ins and the logouts of a node (administration.md S8, S14). Anyone can begin a sign-in or send
- * a logout token, so the requests to the issuer that follow must be limited. Sign-ins and logouts have
+ * Limits the sign-ins and the logouts of a node (administration.md S8, S14). Anyone can begin a sign-in or
+ * send a logout token, so the requests to the issuer that follow must be limited. Sign-ins and logouts have
  * separate limits, so that many sign-ins cannot prevent logouts.
  */
 import { AuthzError, type LimitName } from '#model/errors.ts'

@@ -14,6 +14,7 @@ import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open/open-store.ts'
 
 const filter = new ChangeFilter({ effective: ['document:read'] })
+const principal = { kind: 'organization', organizationId: '', keyId: null, level: 'admin' } as const
 
 async function open(effectiveEnvironmentsMax: number) {
   const store = await openStore('memory:', listRule)
@@ -48,7 +49,7 @@ async function open(effectiveEnvironmentsMax: number) {
       })
       onTestFinished(() => changes.close())
       return () =>
-        streams.open({ changes, environmentId: id, filter, since: null, keyId: null, waiting: SOMEBODY })
+        streams.open({ changes, environmentId: id, filter, since: null, principal, waiting: SOMEBODY })
     },
   }
 }

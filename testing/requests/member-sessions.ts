@@ -46,7 +46,12 @@ export async function signedIn(
   given: readonly Given[] = [],
   groups: readonly string[] = [],
 ): Promise<SignedIn> {
-  const identity = { issuer: ISSUER, subject, email: `${subject}@example.com`, isEmailVerified: true }
+  const identity = {
+    issuer: client.settings.oidcIssuer!,
+    subject,
+    email: `${subject}@example.com`,
+    isEmailVerified: true,
+  }
   const names = { name: subject, givenName: null, familyName: null }
   const { answer, revision } = await client.organization.commit(SERVICE, function* (context) {
     const grants = given.map(each => grantOf(context.records, each))

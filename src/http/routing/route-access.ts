@@ -11,7 +11,7 @@
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { idFrom } from '#model/instance-reference.ts'
-import { levelTooLow } from '#model/members/member-reach.ts'
+import { closedToDelegates, levelTooLow } from '#model/members/member-reach.ts'
 import { type AccessLevel, type Principal, reaches } from '#model/principal.ts'
 
 /**
@@ -105,11 +105,6 @@ export function isStillAdmitted(
     if (error instanceof AuthzError) return false
     throw error
   }
-}
-
-function closedToDelegates(holder: 'key' | 'session'): AuthzError {
-  const message = `this operation is not available to a ${holder} that is limited to tenants and roles`
-  return new AuthzError('FORBIDDEN', message)
 }
 
 function requireKind(access: RouteAccess, { kind, session }: Principal): void {

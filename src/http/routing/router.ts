@@ -4,7 +4,8 @@
  * `/users/{user_id}` can coexist. The router selects the most specific route *that has the method*, like the
  * service with which this API is compatible.
  *
- * A HEAD request gets the route of GET. The response writer omits the body.
+ * A HEAD request gets the route of GET, unless this route changes something. The response writer omits the
+ * body.
  *
  * Paths are compared as sent: the router does not ignore case or trailing slashes, and it does not decode
  * fixed segments. Matching is O(segments). The HTTP library itself matches routes without parameters, which
@@ -50,10 +51,9 @@ export class Router {
   /** Throws `METHOD_NOT_ALLOWED` or `UNKNOWN_PATH` if there is no such route. */
   match(method: string, path: string): RouteMatch {
     const methods = new Set<string>()
-    const wanted = { parts: partsOf(path), method: method === 'HEAD' ? 'GET' : method, methods }
+    const wanted = { parts: partsOf(path), method, methods }
     const match = find(this.#root, wanted, 0, [])
     if (match !== null) return match
-    if (methods.has('GET')) methods.add('HEAD')
     if (methods.size > 0) throw new MethodNotAllowedError(methods)
     throw new AuthzError('UNKNOWN_PATH', 'this path does not exist')
   }
@@ -89,9 +89,11 @@ function find(
   rawParams: readonly string[],
 ): RouteMatch | null {
   if (depth === wanted.parts.length) {
-    const route = node.routes.get(wanted.method)
+    const { method, methods } = wanted
+    const route = method === 'HEAD' ? readOf(node) : node.routes.get(method)
     if (route !== undefined) return { route, rawParams }
-    for (const method of node.routes.keys()) wanted.methods.add(method)
+    for (const each of node.routes.keys()) methods.add(each)
+    if (readOf(node) !== undefined) methods.add('HEAD')
     return null
   }
   const part = wanted.parts[depth]!
@@ -99,6 +101,12 @@ function find(
   const match = fixed === undefined ? null : find(fixed, wanted, depth + 1, rawParams)
   if (match !== null || node.parameter === null || part === '') return match
   return find(node.parameter, wanted, depth + 1, [...rawParams, part])
+}
+
+/** Route for HEAD requests: that of GET, unless it changes something. */
+function readOf({ routes }: RouteNode): Route | undefined {
+  const route = routes.get('GET')
+  return route?.isRead === true ? route : undefined
 }
 
 /** Splits a path into its segments. The empty string before the first slash is not a segment. */

@@ -1,6 +1,7 @@
 /** Limits for the change streams that are open on this node: in total and per API key. */
 import type { WaitingClient } from '#model/caller.ts'
 import { AuthzError } from '#model/errors.ts'
+import { type Principal, quotaIdOf } from '#model/principal.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import { ChangeSubscription } from './change-subscription.ts'
 import type { EnvironmentChanges } from './environment-changes.ts'
@@ -45,11 +46,11 @@ export class ChangeStreams {
     readonly environmentId: string
     readonly filter: ChangeFilter
     readonly since: StreamPosition | null
-    readonly keyId: string | null
+    readonly principal: Principal
     readonly waiting: WaitingClient
   }): Promise<ChangeSubscription> {
-    const { changes, environmentId, filter, since, keyId, waiting } = asked
-    const leave = this.#enter(keyId ?? ADMIN, filter.effective ? changes : null)
+    const { changes, environmentId, filter, since, principal, waiting } = asked
+    const leave = this.#enter(principal, filter.effective ? changes : null)
     const stalenessMs = (): number => this.#stalenessMs(environmentId)
     const { waitMs } = this.#ceilings
     try {
@@ -66,11 +67,16 @@ export class ChangeStreams {
    * `effective`: the environment whose effective access changes are requested; null if they are not
    * requested.
    */
-  #enter(key: string, effective: EnvironmentChanges | null): () => void {
+  #enter(principal: Principal, effective: EnvironmentChanges | null): () => void {
+    const key = quotaIdOf(principal) ?? ADMIN
     const { streamsMax, streamsPerKeyMax } = this.#ceilings
     const own = this.#ofKeys.get(key) ?? 0
     if (own >= streamsPerKeyMax) {
-      const message = `${own} change streams are open with this key, which is the maximum (MAX_CHANGE_STREAMS_PER_KEY)`
+      const open =
+        principal.session === undefined
+          ? 'change streams are open with this key'
+          : 'change streams of this member are open'
+      const message = `${own} ${open}, which is the maximum (MAX_CHANGE_STREAMS_PER_KEY)`
       throw new AuthzError('RATE_LIMITED', message, { limit: 'key-streams' })
     }
     if (this.#count >= streamsMax) {

@@ -17,14 +17,18 @@ export function removeGrantsOn(context: OrganizationWriteContext, placeId: strin
   )
 }
 
-/** Moves all grants on an environment to the one that replaces it, with a new id. */
+/**
+ * Moves all grants on an environment to the one that replaces it, with a new id. Delegated grants are
+ * removed, because the new environment has none of their tenants (administration.md D1).
+ */
 export function moveGrantsOn(
   context: OrganizationWriteContext,
   { from, to }: { readonly from: string; readonly to: string },
 ): Resumable<void> {
-  return changeGrantsOn(context, from, grant =>
-    grant.environmentId === from ? { ...grant, environmentId: to } : 'keep',
-  )
+  return changeGrantsOn(context, from, grant => {
+    if (grant.environmentId !== from) return 'keep'
+    return grant.delegation === null ? { ...grant, environmentId: to } : 'remove'
+  })
 }
 
 type Change = (grant: AccessGrant) => AccessGrant | 'keep' | 'remove'

@@ -25,15 +25,17 @@ export function isExpired(
   return expiresAt <= now || lastUsedAt + sessionIdleMs <= now
 }
 
-/** Ids of the sessions that have expired. O(sessions). */
+/** Ids of the sessions that have expired, at most `max` of them. O(sessions). */
 export function* expiredSessions(
   { records, now }: OrganizationReadContext,
   times: Pick<SessionTimes, 'sessionIdleMs'>,
+  max = Number.POSITIVE_INFINITY,
 ): Resumable<string[]> {
   const ids: string[] = []
   let rows = 0
   for (const session of records.list('session', lists.all('session'))) {
     if (isExpired(session, now, times)) ids.push(session.id)
+    if (ids.length === max) break
     if (++rows % YIELD_ROWS === 0) yield
   }
   return ids

@@ -9,6 +9,7 @@ import {
 } from '#management/scopes/organization-context.ts'
 import {
   EMAIL_LENGTH_MAX,
+  EXPIRED_SESSIONS_ENDED_MAX,
   MEMBER_TEXT_LENGTH_MAX,
   MEMBERS_MAX,
   OWNER_MEMBERS_RESERVE,
@@ -54,11 +55,15 @@ export type SignInResult =
     }
   | { readonly outcome: 'not_a_member' | 'invite' | 'unavailable' }
 
-/** The longest-unused session makes room for the eleventh of a member. */
+/**
+ * The longest-unused session makes room for the eleventh of a member, and some expired ones for the first
+ * beyond the maximum of the organization.
+ */
 export function* signInMember(context: OrganizationWriteContext, signIn: SignIn): Resumable<SignInResult> {
   const { records } = context
-  const isFull = records.count(lists.all('session')) >= SESSIONS_MAX
-  const expiredIds = isFull ? yield* expiredSessions(context, signIn) : []
+  const surplus = records.count(lists.all('session')) - SESSIONS_MAX
+  const expiredIds =
+    surplus < 0 ? [] : yield* expiredSessions(context, signIn, surplus + EXPIRED_SESSIONS_ENDED_MAX)
   const { issuer, subject } = signIn.identity
   const isNew = records.count(lists.membersOfIdentity(issuer, subject)) === 0
   const needsRoom = isNew && records.count(lists.all('member')) >= MEMBERS_MAX

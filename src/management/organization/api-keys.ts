@@ -264,7 +264,9 @@ function openedBy(
 ): Pick<ApiKeyRecord, 'environmentId' | 'projectId'> {
   const objectType = body.object_type ?? narrowestOf(body)
   if (objectType !== 'env' && context.principal.kind !== 'organization') {
-    throw new AuthzError('FORBIDDEN', 'an API key of a project can create only API keys of its environments')
+    const holder = context.principal.session === undefined ? 'an API key of' : 'a grant on'
+    const message = `${holder} a project can create only API keys of its environments`
+    throw new AuthzError('FORBIDDEN', message)
   }
   requireNames(context, body, objectType, 'key')
   if (objectType === 'org') return { environmentId: null, projectId: null }

@@ -1,7 +1,8 @@
 /**
  * Records when sessions were last used (administration.md C6). Each thread reports a use of a session at most
- * once in a tenth of the time after which an unused session ends. As often, one commit writes the recorded
- * times into the rows, so that the other nodes also extend the sessions. The latest time wins.
+ * once in a tenth of the time after which an unused session ends, or in 20 minutes. As often, one commit
+ * writes the recorded times into the rows, so that the other nodes also extend the sessions. The latest time
+ * wins.
  *
  * Also deletes the rows of sessions that have expired.
  */
@@ -19,7 +20,7 @@ export type CommitOrganization = <Answer>(
 ) => Promise<unknown>
 
 /** Interval at which the rows of expired sessions are deleted. */
-const REMOVE_EVERY_MS = 600_000
+export const REMOVE_EVERY_MS = 600_000
 /**
  * Time for which an expired row is kept. Another node can know of a later use that it has not written yet,
  * and its clock can differ.

@@ -85,7 +85,7 @@ export function principalAnywhere(
   const wide = grants.filter(grant => grant.delegation === null && reachOf(grant) <= REACHES[reach])
   const sufficient = wide.filter(({ accessLevel }) => reaches(accessLevel, level))
   if (sufficient.length === 0 && level !== 'no_access') {
-    if (wide.length === 0) throw reach === 'any' ? noGrant() : tooNarrow(reach)
+    if (wide.length === 0) throw reach === 'any' ? noneOf(grants) : tooNarrow(reach)
     throw levelTooLow(level, highest(wide), 'session')
   }
   const onProjects = new Set(sufficient.map(grant => (grant.environmentId === null ? grant.projectId : null)))
@@ -109,6 +109,12 @@ export function levelTooLow(
 ): AuthzError {
   const message = `this request needs access_level "${required}" or above; this ${holder} has "${held}"`
   return new AuthzError('FORBIDDEN', message, { levels: { required, held } })
+}
+
+/** Error for a request that a client with limits cannot make (administration.md D2). */
+export function closedToDelegates(holder: 'key' | 'session'): AuthzError {
+  const message = `this operation is not available to a ${holder} that is limited to tenants and roles`
+  return new AuthzError('FORBIDDEN', message)
 }
 
 /** A grant that counts for a request. If it stands for delegated grants, it has the limits of each. */
@@ -179,7 +185,9 @@ function noGrantAt({ project, environment }: NamedPlace): AuthzError {
   return new AuthzError('FORBIDDEN', `this session has no grant on ${JSON.stringify(place)}`)
 }
 
-function noGrant(): AuthzError {
+/** Error for a session without a grant that is not delegated. */
+function noneOf(grants: readonly AccessGrant[]): AuthzError {
+  if (grants.length > 0) return closedToDelegates('session')
   return new AuthzError('FORBIDDEN', 'this session has no grants: ask an administrator for one')
 }
 

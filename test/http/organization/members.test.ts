@@ -320,6 +320,9 @@ test('grants follow an environment that an import replaces, and end with their e
   const { id } = (await post({ subject: 'moved', permissions })).body
   const { body: group } = await verdict.admin<MemberGroup>('POST', GROUPS, { group: 'moved', permissions })
   const guest = (await post({ email: 'moved@example.com', permissions: [dev] })).body
+  const limited = [{ ...dev!, tenants: ['default'] }]
+  const delegate = (await post({ subject: 'moved-delegate', permissions: limited })).body
+  const invited = (await post({ email: 'moved-delegate@example.com', permissions: limited })).body
   const text = content({ kind: 'tenant', key: 'default', name: 'D' })
   const imported = await verdict.send<{ environment_id: string }>(
     'POST',
@@ -331,6 +334,8 @@ test('grants follow an environment that an import replaces, and end with their e
   )
   expect(imported.status).toBe(200)
   const { environment_id: newId } = imported.body
+  // The tenants of the import are other ones, so nothing is left of delegated grants.
+  for (const each of [delegate, invited]) expect(refusal(await read(each.id))).toEqual([404, 'NOT_FOUND'])
   const exported = await verdict.send<string>('GET', '/v2/projects/gone/envs/dev/export', { key: ADMIN_KEY })
   expect(exported.body).not.toContain('moved')
   const keysOf = (grants: MemberGroup['permissions']) =>

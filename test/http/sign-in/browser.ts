@@ -37,7 +37,8 @@ export class Browser {
     const at = pair.indexOf('=')
     if (attributes.includes('Max-Age=0')) this.cookies.delete(pair.slice(0, at))
     else this.cookies.set(pair.slice(0, at), pair.slice(at + 1))
-    if (pair.length > at + 1) this.#onSecret(pair.slice(at + 1))
+    // The revision at the end of a cookie of a session is no secret.
+    if (pair.length > at + 1) this.#onSecret(pair.slice(at + 1, at + 44))
   }
 
   /** The name of the only cookie. */

@@ -9,7 +9,7 @@ import {
   ForgingIssuer,
   newKey,
 } from '#testing/issuer/forging-issuer.ts'
-import { ADMIN_KEY, sharedService } from '#testing/processes/running-service.ts'
+import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 import { Browser, PUBLIC_URL, SESSION_COOKIE, SIGN_IN, SIGN_IN_COOKIE } from './browser.ts'
 
@@ -53,10 +53,24 @@ const SIGNED_IN = /^signed-in\?revision=[\w-]+\.\d+$/
 describe('without an issuer', () => {
   test('the console offers sign-in with a key, and the other paths do not exist', async () => {
     expect(await without.get(SIGN_IN)).toMatchObject({ status: 200, body: { oidc: null, key: true } })
-    expect((await without.send('POST', SIGN_IN, { body: {} })).status).toBe(404)
-    expect((await without.get(`${SIGN_IN}/callback?state=a&code=b`)).status).toBe(404)
-    const text = 'logout_token=a'
-    expect((await without.send('POST', `${SIGN_IN}/back-channel-logout`, { text })).status).toBe(404)
+    const missing = { status: 404, body: { message: expect.stringContaining('set OIDC_ISSUER') } }
+    for (const [method, path] of [
+      ['POST', SIGN_IN],
+      ['GET', `${SIGN_IN}/callback?state=a&state=b`],
+      ['POST', `${SIGN_IN}/back-channel-logout`],
+      ['GET', '/v2/session'],
+      ['DELETE', '/v2/session'],
+      ['GET', '/v2/sessions?per_page=none'],
+      ['DELETE', '/v2/sessions/%zz'],
+    ] as const)
+      for (const key of [null, API_KEY])
+        expect([
+          method,
+          path,
+          await without.send(method, path, { key, ...(method === 'POST' && { text: '{' }) }),
+        ]).toMatchObject([method, path, missing])
+    expect((await without.send('HEAD', `${SIGN_IN}/callback`)).status).toBe(404)
+    expect(await without.send('GET', '/v2/members/me')).toMatchObject({ status: 404 })
     expect(JSON.stringify(await without.get('/metrics'))).not.toMatch(/verdict_(sign_ins_total|sessions)/)
   })
 })
@@ -233,6 +247,15 @@ describe('a response of the issuer', () => {
     const parameters = issuer.authorize(await browser.begin())
     browser.change(() => value)
     expect(await browser.finish(parameters)).toBe('sign-in?error=expired')
+  })
+
+  test('is not finished by a HEAD request', async () => {
+    const browser = newBrowser()
+    const parameters = issuer.authorize(await browser.begin())
+    issuer.requests.length = 0
+    const head = await browser.send('HEAD', `${SIGN_IN}/callback?${query(parameters)}`)
+    expect([head.status, head.headers.get('allow'), issuer.requests]).toEqual([405, 'GET', []])
+    expect(await browser.finish(parameters)).toMatch(SIGNED_IN)
   })
 
   test('names the issuer if its metadata announces this', async () => {

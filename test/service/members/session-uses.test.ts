@@ -1,7 +1,8 @@
 /** Recorded uses of sessions (administration.md C6), and the removal of expired ones (C9). */
 import { expect, test } from 'vitest'
 import { RecordReader } from '#management/drafts/record-reader.ts'
-import { type CommitOrganization, SessionUses } from '#management/sessions/session-uses.ts'
+import { useIntervalMs } from '#management/sessions/session-directory.ts'
+import { type CommitOrganization, REMOVE_EVERY_MS, SessionUses } from '#management/sessions/session-uses.ts'
 import { AuthzError } from '#model/errors.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { member, organizationOfPeople, SESSION_IDLE_MS, SESSION_MAX_MS, sessionOf } from './people.ts'
@@ -87,3 +88,15 @@ test.each([
   await node().removeExpired(commit)
   expect(sessions()).toHaveLength(left)
 })
+
+test.each([5_000, 14_400_000, 86_400_000])(
+  'with an idle time of %i ms, the row of an expired session is deleted within an hour',
+  async idleMs => {
+    const { clock, commit, session, sessions, remove } = await nodeWithSession()
+    await remove.run(draft => draft.put({ ...session, expiresAt: clock.now + 2 * idleMs + 3_600_000 }))
+    clock.now += idleMs + 3_600_000 - REMOVE_EVERY_MS
+    await new SessionUses({ now: () => clock.now, idleMs }).removeExpired(commit)
+    expect(sessions()).toEqual([])
+    expect(useIntervalMs(idleMs)).toBeLessThanOrEqual(idleMs / 10)
+  },
+)
