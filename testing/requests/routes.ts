@@ -7,6 +7,7 @@ import { withoutSecrets } from '#config/settings.ts'
 import { readConfig } from '#config/read-config.ts'
 import type { Route } from '#http/routing/route.ts'
 import { SessionAccess, type SessionSource } from '#http/routing/session-access.ts'
+import { ISSUER, ORIGIN } from './member-sessions.ts'
 import { OrganizationPlaces } from '#model/members/organization-places.ts'
 
 const NO_SESSIONS: SessionSource = {
@@ -29,11 +30,13 @@ export function routesWithoutService(lost: Error): Route[] {
     management: { execute: () => Promise.reject(lost) },
     health: { isReady: () => false, isFresh: () => false, writeRefusal: () => null },
     authenticate: () => null,
-    sessions: new SessionAccess(NO_SESSIONS, 'https://verdict.example', () => true),
+    sessions: new SessionAccess(NO_SESSIONS, ORIGIN, () => true),
     node: { ask: () => Promise.reject(lost) },
     observer: null,
     tokenSecret: '00'.repeat(32),
-    settings: withoutSecrets(readConfig({})),
+    settings: withoutSecrets(
+      readConfig({ OIDC_ISSUER: ISSUER, OIDC_CLIENT_ID: 'verdict', PUBLIC_URL: ORIGIN }),
+    ),
     sliced: new ThreadScheduler(new TimeBudget('http')),
     pool: null,
   })
@@ -41,10 +44,6 @@ export function routesWithoutService(lost: Error): Route[] {
 
 const all = routesWithoutService(new Error('this route table has no service behind it'))
 export const routes: readonly Route[] = all.filter(({ standsFor }) => standsFor === null)
-/** The routes of a service at which members cannot sign in. */
-export const routesWithoutSessions: readonly Route[] = routes.filter(
-  ({ path }) => !/^\/v2\/(sessions?\b|members\/me$)/.test(path),
-)
 /** Fact routes that a decision point also serves under `/facts`. */
 export const mountedRoutes: readonly Route[] = all.filter(
   ({ standsFor, path }) => standsFor !== null && path.startsWith('/facts/'),

@@ -38,9 +38,14 @@ import { organizationRoutes } from '#http/routes/management/organization.ts'
 import { environmentRoutes, projectRoutes } from '#http/routes/management/projects.ts'
 import { resourcePartRoutes } from '#http/routes/management/resource-parts.ts'
 import { resourceRoutes } from '#http/routes/management/resources.ts'
-import { type SignInRouteSettings, signInRoutes } from '#http/routes/management/sign-in.ts'
+import {
+  type SignInRouteSettings,
+  signInRoutes,
+  signInWaysRoute,
+  withoutIssuer,
+} from '#http/routes/management/sign-in.ts'
 import { roleRoutes } from '#http/routes/management/roles.ts'
-import { sessionRoutes } from '#http/routes/management/sessions.ts'
+import { OWN_MEMBER, sessionRoutes } from '#http/routes/management/sessions.ts'
 import { withBodyLimits } from '#http/routing/body-limits-by-route.ts'
 import type { Authenticate } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
@@ -127,6 +132,7 @@ export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route
 export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const manageOrganization = managedByOrganization(parts.management)
   const environments = environmentRoutes(manageOrganization)
+  const ofSignIn = signInRoutes(parts.management, options, cookie => parts.sessions?.idIn(cookie) ?? null)
   const ofSessions = sessionRoutes(manageOrganization, parts.sessions)
   const facts = [
     ...factRoutes(parts.management),
@@ -143,7 +149,8 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...nodeRoutes(parts.node, { hasMetricsToken: options.metricsToken !== null }),
     apiKeyScopeRoute(parts.organizationRevision),
     ...apiKeyRoutes(manageOrganization),
-    ...signInRoutes(parts.management, options, cookie => parts.sessions?.idIn(cookie) ?? null),
+    signInWaysRoute(options),
+    ...ofSignIn,
     ...organizationRoutes(manageOrganization),
     ...memberRoutes(manageOrganization),
     ...projectRoutes(manageOrganization),
@@ -165,8 +172,15 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
     ...groupRoutes(parts.management),
     ...consoleRoutes(parts.consoleDirectory),
     ...referenceRoutes(() => createDocument(described, options)),
+    ...ofSessions,
   ]
-  // The description also contains the routes that exist only if members can sign in.
-  const described = withBodyLimits([...defined, ...ofSessions], options.attributesBytesMax)
-  return parts.sessions === null ? described.slice(0, defined.length) : described
+  const described = withBodyLimits(defined, options.attributesBytesMax)
+  if (parts.sessions !== null) return described
+  // The description is the same with and without sign-in.
+  const needIssuer = new Set([...ofSignIn, ...ofSessions].map(({ operationId }) => operationId))
+  return described.flatMap(route => {
+    if (!needIssuer.has(route.operationId)) return [route]
+    // The path of any member includes this one, and has no member `me`.
+    return route.path === OWN_MEMBER ? [] : [withoutIssuer(route)]
+  })
 }

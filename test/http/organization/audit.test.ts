@@ -1,5 +1,6 @@
 /** The audit log contains one entry for each management call that changes data, and no other entries. */
 import { randomBytes, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/organization/audit.ts'
 import { AuditRetention } from '#management/audit/audit-retention.ts'
@@ -43,6 +44,34 @@ async function keyId(verdict: Client, project = 'default', environment = 'defaul
   return (await verdict.admin<{ id: string }>('GET', path)).body.id
 }
 
+/** A backup and an unfinished sign-in change nothing. An asynchronous copy has the same entry as a copy. */
+const WITHOUT_ENTRY = ['backUp', 'beginSignIn', 'copyEnvironmentAsync']
+/** Tests of the entries of operations that need a session or a person at an issuer. */
+const ELSEWHERE: Readonly<Record<string, readonly [file: string, name: string]>> = {
+  endSession: [
+    'http/sessions/grants.test.ts',
+    'is in the entries about the ends of sessions, without secrets',
+  ],
+  deleteSession: [
+    'http/sessions/grants.test.ts',
+    'is in the entries about the ends of sessions, without secrets',
+  ],
+  finishSignIn: [
+    'http/sign-in/sign-in.test.ts',
+    'has a separate cookie, and ends with a cookie of the session and an audit entry',
+  ],
+  receiveLogout: ['service/sign-in/logout.test.ts', 'is recorded in the audit log if it ended a session'],
+}
+
+test.each(Object.entries(ELSEWHERE))(
+  'the entry of %s is tested with its issuer or session',
+  (operation, [file, name]) => {
+    const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+    const [, rest] = text.split(`test('${name}'`)
+    expect(rest?.split(/^ *test[.(]/m)[0]).toContain(operation)
+  },
+)
+
 test('each operation that changes data creates one entry with its key, request id and revision', async () => {
   // Backups need a store on disk.
   const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}`, ...SIGN_IN })
@@ -81,15 +110,10 @@ test('each operation that changes data creates one entry with its key, request i
     const at = Date.parse(entry!.created_at)
     expect([at >= calledAt, at <= Date.now()]).toEqual([true, true])
   }
-  // Public operations sign people in. Without an issuer, they change nothing.
-  const writes = routes.filter(
-    ({ isRead, family, access }) => family === 'management' && !isRead && access !== 'public',
-  )
-  // A backup changes nothing. An asynchronous copy has the same entry as a copy. `test/http/sessions` tests
-  // the entries of sessions.
+  const writes = routes.filter(({ isRead, family }) => family === 'management' && !isRead)
   const names = writes
     .map(({ operationId }) => operationId)
-    .filter(name => !['backUp', 'copyEnvironmentAsync', 'endSession', 'deleteSession'].includes(name))
+    .filter(name => !WITHOUT_ENTRY.includes(name) && !(name in ELSEWHERE))
   expect(names.filter(name => !audited.has(name))).toEqual([])
   expect(nameless, 'each entry names its entities').toEqual([])
   expect([...audited].filter(name => !names.includes(name))).toEqual([])

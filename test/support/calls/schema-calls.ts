@@ -9,8 +9,8 @@ export interface Call {
   /** A text that is sent unchanged, instead of `body`. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** By default, the key of the environment. */
-  readonly key?: string
+  /** By default, the key of the environment. Null: none. */
+  readonly key?: string | null
 }
 
 export function call(

@@ -14,10 +14,12 @@ import {
 } from '#model/wire/organization/session.ts'
 import type { ManageOrganization } from './managed.ts'
 
+/** Path of the member of the session. */
+export const OWN_MEMBER = '/v2/members/me'
 const OWN = '/v2/session'
 const SESSIONS = '/v2/sessions'
 
-/** `access`: null if sign-in is not configured. The routes must then not be mounted. */
+/** `access`: null if no issuer is configured. The routes must then not be mounted. */
 export function sessionRoutes(manage: ManageOrganization, access: SessionAccess | null): Route[] {
   const getSession = manage({
     operation: 'getSession',
@@ -52,7 +54,7 @@ export function sessionRoutes(manage: ManageOrganization, access: SessionAccess 
       operation: 'getOwnMember',
       level: 'no_access',
       method: 'GET',
-      path: '/v2/members/me',
+      path: OWN_MEMBER,
       summary: 'Read the member of the session',
       access: 'session',
       answer: Member,
@@ -67,7 +69,7 @@ export function sessionRoutes(manage: ManageOrganization, access: SessionAccess 
       access: 'any-key',
       query: SessionsQuery,
       answer: SessionEnvelope,
-      refusals: [404],
+      refusals: [403, 404],
     }),
     manage({
       operation: 'deleteSession',
@@ -77,7 +79,7 @@ export function sessionRoutes(manage: ManageOrganization, access: SessionAccess 
       summary: 'End an own session, or with level `admin` on the organization any session',
       access: 'any-key',
       params: SessionPath,
-      refusals: [404],
+      refusals: [403, 404],
     }),
   ]
 }

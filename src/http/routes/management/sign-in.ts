@@ -20,6 +20,7 @@ export interface SignInRouteSettings {
 }
 
 const SIGN_IN = '/v2/sign-in'
+const ONLY_MOUNTED = 'the route is mounted only if an issuer is configured'
 const NOT_STORED = { 'cache-control': 'no-store' }
 /** Maximum length of the code of an invitation. */
 const INVITE_LENGTH_MAX = 128
@@ -55,16 +56,36 @@ const LogoutForm = Type.Object({ logout_token: Type.Optional(Type.String({ descr
 
 const LogoutError = Type.Object({ error: Type.Literal('invalid_request'), error_description: Type.String() })
 
-/** `sessionIdIn` returns the id of the session in a cookie with this value, or null. */
+export function signInWaysRoute({
+  oidcIssuer,
+  oidcName,
+  isKeySignInOffered: key,
+}: SignInRouteSettings): Route {
+  const oidc = oidcIssuer === null ? null : { name: oidcName ?? new URL(oidcIssuer).host }
+  return defineRoute({
+    method: 'GET',
+    path: SIGN_IN,
+    operationId: 'getSignIn',
+    summary: 'Read the ways to sign in to the console',
+    family: 'management',
+    access: 'public',
+    responses: { 200: { description: 'The ways to sign in.', schema: Ways, headers: [CACHE_CONTROL] } },
+    handle: () => ({ status: 200, headers: NOT_STORED, body: { oidc, key } }),
+  })
+}
+
+/**
+ * The routes of a sign-in, which must be mounted only if an issuer is configured. `sessionIdIn` returns the
+ * id of the session in a cookie with this value, or null.
+ */
 export function signInRoutes(
   gateway: ManagementGateway,
   settings: SignInRouteSettings,
   sessionIdIn: (cookie: string) => string | null,
 ): Route[] {
-  const { oidcIssuer, oidcName, publicUrl, isKeySignInOffered: key } = settings
+  const { oidcIssuer, publicUrl } = settings
   const cookies = oidcIssuer === null ? null : new SessionCookies(publicUrl!)
   const origin = cookies && new URL(publicUrl!).origin
-  const oidc = oidcIssuer === null ? null : { name: oidcName ?? new URL(oidcIssuer).host }
 
   const execute = async (call: SignInCall, { names, caller }: Call): Promise<SignInStep | null> => {
     const { operation } = call
@@ -82,16 +103,6 @@ export function signInRoutes(
 
   return [
     defineRoute({
-      method: 'GET',
-      path: SIGN_IN,
-      operationId: 'getSignIn',
-      summary: 'Read the ways to sign in to the console',
-      family: 'management',
-      access: 'public',
-      responses: { 200: { description: 'The ways to sign in.', schema: Ways, headers: [CACHE_CONTROL] } },
-      handle: () => ({ status: 200, headers: NOT_STORED, body: { oidc, key } }),
-    }),
-    defineRoute({
       method: 'POST',
       path: SIGN_IN,
       operationId: 'beginSignIn',
@@ -104,7 +115,7 @@ export function signInRoutes(
         200: { description: 'The sign-in began.', schema: Begun, headers: [CACHE_CONTROL, SET_COOKIE] },
       },
       handle: async call => {
-        if (!cookies) throw notConfigured()
+        assert(cookies, ONLY_MOUNTED)
         requireOwnPage(call.headers, origin!, publicUrl!)
         const [session, ...others] = cookiesIn(call.headers.get('cookie')).filter(
           ([name]) => name === cookies.sessionName,
@@ -139,7 +150,7 @@ export function signInRoutes(
         },
       },
       handle: async call => {
-        if (!cookies) throw notConfigured()
+        assert(cookies, ONLY_MOUNTED)
         const next = await step(
           {
             operation: 'finishSignIn',
@@ -168,7 +179,7 @@ export function signInRoutes(
         400: { description: 'The token is not valid.', schema: LogoutError, headers: [CACHE_CONTROL] },
       },
       handle: async call => {
-        if (!cookies) throw notConfigured()
+        assert(cookies, ONLY_MOUNTED)
         try {
           await execute({ operation: 'receiveLogout', logoutToken: call.body.logout_token ?? null }, call)
           return { status: 200, headers: NOT_STORED, body: undefined }
@@ -180,8 +191,24 @@ export function signInRoutes(
   ]
 }
 
-function notConfigured(): AuthzError {
-  return new AuthzError('NOT_FOUND', 'sign-in is not configured: set OIDC_ISSUER')
+/**
+ * A route that needs `OIDC_ISSUER`, on a service without this setting. It does not exist there, whatever the
+ * request contains.
+ */
+export function withoutIssuer(route: Route): Route {
+  return {
+    ...route,
+    paramNames: [],
+    access: 'public',
+    level: null,
+    query: null,
+    body: null,
+    readsClaim: false,
+    isRead: true,
+    handle: () => {
+      throw new AuthzError('NOT_FOUND', 'sign-in is not configured: set OIDC_ISSUER')
+    },
+  }
 }
 
 /** Throws `FORBIDDEN` if another page than the console caused the request (administration.md S4). */
