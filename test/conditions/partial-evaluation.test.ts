@@ -3,7 +3,16 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { evaluate } from '#conditions/evaluate.ts'
 import { type FoldContext, whenFalse, whenTrue } from '#conditions/plan/fold.ts'
-import { Column, type Formula, hasObstacle, termsOf, textOf } from '#conditions/plan/formula.ts'
+import {
+  Column,
+  ColumnTest,
+  Compound,
+  type Formula,
+  hasObstacle,
+  termsOf,
+  type TestValue,
+  textOf,
+} from '#conditions/plan/formula.ts'
 import { PlanValues } from '#conditions/plan/plan-values.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import { EvaluationBudget } from '#conditions/values/evaluation-budget.ts'
@@ -138,7 +147,7 @@ test('a folded condition is true, false or unknown for the same rows as the cond
 function expectNormal(formula: Formula): void {
   for (const term of termsOf(formula)) {
     if (term.kind === 'test') {
-      if (Array.isArray(term.value)) expect(new Set(term.value).size).toBe(term.value.length)
+      if (Array.isArray(term.value)) expect(inOrder(term.value as string[])).toEqual(term.value)
       if (term.operator === 'in' || term.operator === 'nin') {
         expect((term.value as readonly unknown[]).length).toBeGreaterThan(1)
       }
@@ -150,7 +159,43 @@ function expectNormal(formula: Formula): void {
     const texts = term.items.map(({ text }) => Buffer.from(text))
     expect(texts.toSorted(Buffer.compare)).toEqual(texts)
     expect(new Set(term.items.map(({ text }) => text)).size).toBe(term.items.length)
+    expectMerged(term)
   }
+}
+
+/** Numbers by value, texts by their bytes. */
+function inOrder(values: readonly (string | number)[]): readonly (string | number)[] {
+  return values.toSorted((one, other) =>
+    typeof one === 'number'
+      ? one - (other as number)
+      : Buffer.compare(Buffer.from(one), Buffer.from(other as string)),
+  )
+}
+
+const LISTED: ReadonlySet<string> = new Set(['eq', 'ne', 'in', 'nin'])
+
+/** Expects that tests of a field are merged, and that no item absorbs another one. */
+function expectMerged({ kind, items }: Compound): void {
+  const compounds = items.filter(item => item instanceof Compound).map(item => item.items)
+  const absorbed = compounds.filter(whole =>
+    [...items.map(item => [item]), ...compounds].some(
+      part => part !== whole && part.every(({ text }) => whole.some(item => item.text === text)),
+    ),
+  )
+  expect(absorbed).toEqual([])
+  const tests = items.filter(item => item instanceof ColumnTest)
+  for (const { field } of new Set(tests.map(({ column }) => column))) {
+    const ofField = tests.filter(({ column }) => column.field === field)
+    const listed = ofField.filter(({ operator, value }) => LISTED.has(operator) && !isReference(value))
+    expect(listed.length).toBeLessThan(2)
+    const present = ofField.filter(({ operator, value }) => operator === 'exists' && value === true)
+    const others = ofField.filter(({ operator }) => kind === 'and' || operator !== 'exists')
+    if (present.length > 0) expect(others.filter(each => !present.includes(each))).toEqual([])
+  }
+}
+
+function isReference(value: TestValue): boolean {
+  return typeof value === 'object' && 'field' in value
 }
 
 /** Shows a formula as in the vectors of filter.md. */
@@ -166,4 +211,26 @@ test.each(PLAN_VECTORS)('vector %s: a column of %s with %j', (_, column, says, i
     isTrue,
     isFalse,
   ])
+})
+
+const [IS_X, IS_Y] = [{ 'resource.c': { equals: 'x' } }, { 'resource.c': { equals: 'y' } }]
+const IS_ANY = { 'resource.c': { exists: true } }
+const OTHER = { 'resource.d': { contains: 'z' } }
+
+test.each<[says: object, filter: string]>([
+  // UTF-16 has the opposite order.
+  [{ 'resource.c': { in: ['\u{10000}', '\uffff'] } }, 'c in ["\uffff","\u{10000}"]'],
+  [{ anyOf: [IS_X, { allOf: [IS_X, OTHER] }] }, 'c eq "x"'],
+  [{ allOf: [IS_X, { anyOf: [IS_X, OTHER] }] }, 'c eq "x"'],
+  [{ anyOf: [IS_X, IS_Y] }, 'c in ["x","y"]'],
+  [{ allOf: [IS_X, IS_Y] }, 'denied'],
+  [{ allOf: [IS_ANY, { anyOf: [IS_X, OTHER] }] }, '(d contains "z" or c eq "x") and c exists true'],
+  [
+    { allOf: [IS_ANY, { anyOf: [IS_X, { allOf: [IS_Y, OTHER] }] }] },
+    '(d contains "z" and c eq "y") or c eq "x"',
+  ],
+  [{ allOf: [{ not: IS_X }, { not: IS_Y }, IS_ANY, OTHER] }, 'd contains "z" and c nin ["x","y"]'],
+])('the normal form of %j is %s', (says, filter) => {
+  const columns = ['c', 'd'].map(name => ({ name, type: 'string', nulls: 'missing' }) as const)
+  expect(shown(whenTrue(read(says), 'x', contextOf({ columns })))).toBe(filter)
 })

@@ -73,6 +73,16 @@ test('the order of members and relations has no effect on the bytes of a plan', 
   expect(await bytes(one)).toBe(await bytes(other))
 })
 
+test('the key of a row that is reached only over a relation column is not listed', async () => {
+  await client.users('paul')
+  await client.assign('paul', 'viewer', 'folder:f9')
+  await client.relate('folder:f9', 'parent', 'document:d9')
+  const filter = (columns: object) =>
+    plannedFilter(client, planOf('paul', 'read', 'document', { ...IN_DEFAULT, tenants_agree: true, columns }))
+  expect(await filter({})).toBe('key eq "d9"')
+  expect(await filter({ relations: ['parent'] })).toBe('relations.parent eq "f9"')
+})
+
 test.each([
   ['user', planOf('nobody', 'read', 'document')],
   ['type', planOf('alice', 'read', 'planet', { columns: { relations: ['parent'] } })],
