@@ -8,6 +8,7 @@ import { Card, Page } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { notify } from '../parts/toasts.tsx'
 import type { Grant } from '../session/account.ts'
+import { useAdministers } from '../session/held.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { errorAbout } from './grant-draft.ts'
 import { GrantDialog, RemovalDialog } from './grant-dialogs.tsx'
@@ -72,12 +73,13 @@ function useChanges(seen: MemberGroup) {
 function GrantsOf({ group }: { readonly group: MemberGroup }) {
   const texts = useTexts().members
   const { save, reload } = useChanges(group)
+  const administers = useAdministers()
   const { group: name, permissions } = group
   return (
     <GrantList
       grants={permissions}
       action={grant =>
-        permissions.length === 1 ? null : (
+        permissions.length === 1 || !administers(grant) ? null : (
           <RemovalDialog
             trigger={texts.revoke}
             label={texts.revokeOf(grantWords(grant, texts), name)}
@@ -95,6 +97,7 @@ function GrantsOf({ group }: { readonly group: MemberGroup }) {
 function Actions({ group }: { readonly group: MemberGroup }) {
   const texts = useTexts().members
   const { save, remove, reload } = useChanges(group)
+  const administers = useAdministers()
   const { group: name, permissions } = group
   return (
     <span className="row">
@@ -107,14 +110,16 @@ function Actions({ group }: { readonly group: MemberGroup }) {
         }
         onClose={reload}
       />
-      <RemovalDialog
-        trigger={texts.remove}
-        label={texts.removeOf(name)}
-        sentence={texts.groups.removeSentence(name)}
-        message={texts.groups.removed(name)}
-        onRemove={remove}
-        onClose={reload}
-      />
+      {permissions.some(administers) ? (
+        <RemovalDialog
+          trigger={texts.remove}
+          label={texts.removeOf(name)}
+          sentence={texts.groups.removeSentence(name)}
+          message={texts.groups.removed(name)}
+          onRemove={remove}
+          onClose={reload}
+        />
+      ) : null}
     </span>
   )
 }

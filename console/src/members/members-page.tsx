@@ -8,6 +8,7 @@ import { SearchInput } from '../parts/fields.tsx'
 import { Badge, Card, Page } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { type Grant, nameOfMember } from '../session/account.ts'
+import { useAdministers } from '../session/held.ts'
 import { useAccount } from '../session/session.ts'
 import { useSignInWays } from '../session/use-ways.ts'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
@@ -94,6 +95,7 @@ function MemberDetail({ member }: { readonly member: Member }) {
   const texts = useTexts().members
   const queries = useQueryClient()
   const isOwn = useAccount()?.member.id === member.id
+  const administers = useAdministers()
   const name = shownName(member)
   const { id } = member
   const reload = (): void => void queries.invalidateQueries({ queryKey: [MEMBERS] })
@@ -114,7 +116,7 @@ function MemberDetail({ member }: { readonly member: Member }) {
       <GrantList
         grants={member.grants}
         action={grant =>
-          isOwn || grant.via !== 'own' ? null : (
+          isOwn || grant.via !== 'own' || !administers(grant) ? null : (
             <RemovalDialog
               trigger={texts.revoke}
               label={texts.revokeOf(grantWords(grant, texts), name)}

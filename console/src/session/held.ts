@@ -80,6 +80,26 @@ export function useManaged(needed: Level = 'read'): Managed | null {
 }
 
 /**
+ * Whether the session has the level `admin` on the object of a grant, or above it. It can see grants on which
+ * it does not. The level of a key is not considered, because buttons state it.
+ */
+export function useAdministers(): (grant: Grant) => boolean {
+  const account = useAccount()
+  const { data: scope } = useScope()
+  if (account === null) {
+    const project = scope?.project_id ?? null
+    return grant => project === null || grant.project_id === project
+  }
+  const grants = account.grants.filter(grant => !isDelegated(grant) && grant.access_level === 'admin')
+  return ({ project_id: project, environment_id: environment }) =>
+    grants.some(
+      ({ object_type: kind, ...held }) =>
+        kind === 'org' ||
+        (held.project_id === project && (kind === 'project' || held.environment_id === environment)),
+    )
+}
+
+/**
  * Whether the session manages API keys. Null if it is not known yet. A grant on an environment does not
  * suffice.
  */

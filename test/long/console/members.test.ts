@@ -156,6 +156,29 @@ test('a group of the issuer gets grants, also limited to tenants, and loses them
   await sees(page, 'No group of the issuer has grants yet.')
 })
 
+test('an administrator of a project revokes only grants on the project, and others stay', async () => {
+  const permission = (object: object) => ({ ...object, access_level: 'read' })
+  const permissions = [
+    permission({ object_type: 'org' }),
+    permission({ object_type: 'project', project_id: 'default' }),
+  ]
+  const { body: made } = await verdict.admin<{ readonly id: string }>('POST', '/v2/member_groups', {
+    group: 'both',
+    permissions,
+  })
+  const { secret } = await verdict.createKey({ project_id: 'default', object_type: 'project' })
+  const page = await openAt('#/~/members/groups', secret)
+  const row = rowWith(page, 'both')
+  await row.getByText('Default project').waitFor()
+  expect(await row.getByRole('button', { name: /^Revoke/ }).count()).toBe(1)
+  await press(page, 'Revoke “viewer · Default project” from both')
+  await press(dialog(page), 'Revoke')
+  await row.getByText('Default project').waitFor({ state: 'detached' })
+  await row.getByText('organization').waitFor()
+  expect(await row.getByRole('button', { name: /^Remove/ }).count()).toBe(0)
+  await verdict.admin('DELETE', `/v2/member_groups/${made.id}`)
+})
+
 test('a key that is limited to tenants gives and takes the listed roles, and is offered nothing else', async () => {
   const page = await openAt('#/~/operations/keys')
   await press(page, 'Create key')
