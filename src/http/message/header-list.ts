@@ -162,7 +162,11 @@ export class HeaderList implements ReadonlyMap<string, string> {
   /** All values of a header without a field, in the order of their arrival. O(headers). */
   valuesOf(name: string): string[] {
     this.#assertKept()
-    return this.#others.slice(0, this.#othersLength).filter((_, i, all) => i % 2 === 1 && all[i - 1] === name)
+    const values: string[] = []
+    for (let i = 0; i < this.#othersLength; i += 2) {
+      if (this.#others[i] === name) values.push(this.#others[i + 1]!)
+    }
+    return values
   }
 
   /** Whether the body uses chunked transfer coding. */

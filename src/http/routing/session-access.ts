@@ -6,7 +6,7 @@
  * It therefore counts only together with the token of the session, and never if the browser states another
  * origin.
  */
-import { isCsrfToken } from '#http/message/csrf-token.ts'
+import { csrfTokenOf, isSameToken } from '#http/message/csrf-token.ts'
 import { HeaderList } from '#http/message/header-list.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -43,6 +43,7 @@ export class SessionAccess<Session extends GrantHolder = GrantHolder> {
   readonly #source: SessionSource<Session>
   readonly #hasReached: HasReached
   readonly #origin: string
+  readonly #tokens = new WeakMap<Session, string>()
 
   /** `publicUrl`: the address of the service for browsers (`PUBLIC_URL`). */
   constructor(source: SessionSource<Session>, publicUrl: string, hasReached: HasReached) {
@@ -68,7 +69,7 @@ export class SessionAccess<Session extends GrantHolder = GrantHolder> {
     const session = secret === null ? null : this.#source.find(secret)
     if (secret === null || session === null) throw unauthenticated()
     const needsToken = match.route.access !== 'cookie'
-    if (needsToken && !hasToken(headers, secret)) throw unauthenticated()
+    if (needsToken && !this.#hasToken(headers, session, secret)) throw unauthenticated()
     if (headers.get('x-background') !== '1') this.#source.noteUse(session)
     return this.#principalOf(session, match, headers)
   }
@@ -137,8 +138,13 @@ export class SessionAccess<Session extends GrantHolder = GrantHolder> {
 
   /** The values of the cookie of a session. */
   #valuesIn(headers: HeaderList): string[] {
-    const cookies = headers.valuesOf('cookie').flatMap(cookiesIn)
-    return cookies.flatMap(([name, value]) => (name === this.cookies.sessionName ? [value] : []))
+    const { sessionName } = this.cookies
+    const values: string[] = []
+    for (const header of headers.valuesOf('cookie')) {
+      if (!header.includes(sessionName)) continue
+      for (const [name, value] of cookiesIn(header)) if (name === sessionName) values.push(value)
+    }
+    return values
   }
 
   /** Whether the browser does not state that a page of another origin caused the request. */
@@ -149,16 +155,22 @@ export class SessionAccess<Session extends GrantHolder = GrantHolder> {
     )
   }
 
+  /** Whether the request has the token of the session, which is computed once. */
+  #hasToken(headers: HeaderList, session: Session, secret: string): boolean {
+    let token = this.#tokens.get(session)
+    if (token === undefined) {
+      token = csrfTokenOf(secret)
+      this.#tokens.set(session, token)
+    }
+    return !headers.isRepeated(CSRF_TOKEN) && isSameToken(headers.get(CSRF_TOKEN), token)
+  }
+
   #principalOf(session: Session, match: RouteMatch, headers: HeaderList): Principal {
     const { route } = match
     const principal = principalFor(session, this.#source.places, match, headers)
     requireAdmission(route, principal)
     return principal
   }
-}
-
-function hasToken(headers: HeaderList, secret: string): boolean {
-  return !headers.isRepeated(CSRF_TOKEN) && isCsrfToken(headers.get(CSRF_TOKEN), secret)
 }
 
 function principalFor(
