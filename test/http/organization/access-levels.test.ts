@@ -123,7 +123,6 @@ describe('the level of a key', () => {
         }
       }
     },
-    60_000,
   )
 
   test('is named in the errors of each family, and is checked before the rate', async () => {
