@@ -42,7 +42,8 @@ interface LoggedClient {
 /** Parts of a line that are equal in all lines about a question. */
 interface LineOrigin {
   readonly ids: { readonly request_id: string; readonly environment_id: string }
-  readonly actor: { readonly actor: object } | null
+  readonly actor: object | null
+  readonly end: string
 }
 
 /**
@@ -71,6 +72,8 @@ export interface DecisionLogOptions {
   readonly shownId: (id: string) => string
   /** Returns an actor as the lines after the first one of a request contain it. */
   readonly shortActor: (actor: object) => object
+  /** Returns an actor as JSON. */
+  readonly actorText: (actor: object) => string
   readonly counters: ThreadCounters | null
   /**
    * Called if the file cannot be opened or written. Lines are dropped until a write succeeds. Until then,
@@ -119,8 +122,8 @@ export class DecisionLog {
   /** Logs a plan, without attributes and without its filter. */
   planned({ kind, ids, question }: LoggedPlan, environmentId: string, client: LoggedClient): void {
     if (!this.#isDrawn()) return
-    const { ids: origin, actor } = this.#originOf(client, environmentId)
-    this.#write({
+    const { ids: origin, end } = this.#originOf(client, environmentId)
+    const line = {
       time: new Date(this.#options.now()).toISOString(),
       ...origin,
       user: cut(question.user),
@@ -129,17 +132,24 @@ export class DecisionLog {
       tenant: question.tenant === null ? null : cut(question.tenant),
       plan: kind,
       ids,
-      ...actor,
-    })
+    }
+    this.#write(line, end)
   }
 
-  #shortened({ ids, actor }: LineOrigin): LineOrigin {
-    return { ids, actor: actor && { actor: this.#options.shortActor(actor.actor) } }
+  #shortened(origin: LineOrigin): LineOrigin {
+    const { ids, actor } = origin
+    const short = actor && this.#options.shortActor(actor)
+    return short === actor ? origin : { ids, actor: short, end: this.#endWith(short) }
   }
 
   #originOf({ requestId, actor = null }: LoggedClient, environmentId: string): LineOrigin {
     const ids = { request_id: this.#options.shownId(requestId), environment_id: environmentId }
-    return { ids, actor: actor === null ? null : { actor } }
+    return { ids, actor, end: this.#endWith(actor) }
+  }
+
+  /** The end of the lines of a request, with its actor. */
+  #endWith(actor: object | null): string {
+    return actor === null ? '}\n' : `,"actor":${this.#options.actorText(actor)}}\n`
   }
 
   #isDrawn(): boolean {
@@ -147,11 +157,11 @@ export class DecisionLog {
     return share >= 1 || random() < share
   }
 
-  #record(isAllowed: boolean, { ids, actor }: LineOrigin, asked: LoggedQuery): void {
+  #record(isAllowed: boolean, { ids, end }: LineOrigin, asked: LoggedQuery): void {
     // The subject is not a user (see `packed-queries.ts`), so no decision was made for this query.
     if (asked.type === '') return
     const { now } = this.#options
-    this.#write({
+    const line = {
       time: new Date(now()).toISOString(),
       ...ids,
       user: cut(asked.user),
@@ -160,12 +170,13 @@ export class DecisionLog {
       resource_key: asked.key === null ? null : cut(asked.key),
       tenant: asked.tenant === null ? null : cut(asked.tenant),
       allow: isAllowed,
-      ...actor,
-    })
+    }
+    this.#write(line, end)
   }
 
-  #write(record: object): void {
-    const isDropped = this.#isDropped(`${JSON.stringify(record)}\n`)
+  /** `end` replaces the closing brace of the record. */
+  #write(record: object, end: string): void {
+    const isDropped = this.#isDropped(JSON.stringify(record).slice(0, -1) + end)
     this.#options.counters?.add('decisionLogRecords', 1, isDropped ? 'dropped' : 'written')
   }
 

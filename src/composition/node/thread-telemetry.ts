@@ -3,7 +3,7 @@ import type { ThreadSettings } from '#config/settings.ts'
 import type { DecisionObserver, PlanObserver } from '#decisions/decision-observer.ts'
 import type { SlowRequest } from '#http/edge/request-watch.ts'
 import { loggedId } from '#http/message/request-id.ts'
-import { shortActor } from '#http/message/short-actor.ts'
+import { actorText, shortActor } from '#http/message/short-actor.ts'
 import { LIMIT_NAMES } from '#model/errors.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { createLog, type Logger } from '#telemetry/log.ts'
@@ -45,6 +45,7 @@ export class ThreadTelemetry {
             now: Date.now,
             shownId: loggedId,
             shortActor,
+            actorText,
             counters,
             onFault: error => log.error({ err: error }, 'the decision log cannot be written'),
           })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { shortActor } from '#http/message/short-actor.ts'
+import { actorText, shortActor } from '#http/message/short-actor.ts'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { DecisionLog } from '#telemetry/decision-log.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
@@ -37,6 +37,7 @@ function logTo(
     now: () => 0,
     shownId: id => id,
     shortActor,
+    actorText,
     counters: null,
     onFault: error => expect(error).toBe(undefined),
   })
@@ -346,6 +347,7 @@ test('the decision log drops and counts records beyond its buffer limit', async 
     now: () => 0,
     shownId: id => id,
     shortActor,
+    actorText,
     counters,
     onFault: error => expect(error).toBe(undefined),
   })
