@@ -71,8 +71,8 @@ class Fold {
       case 'not':
         return this.when(condition.item, !isWanted)
       default: {
-        const { isTrue, isFalse } = this.#test(condition)
-        return isWanted ? isTrue : isFalse
+        const truths = this.#test(condition)
+        return isWanted ? truths.isTrue : truths.isFalse
       }
     }
   }

@@ -263,6 +263,7 @@ function joined(kind: 'and' | 'or', items: Iterable<Formula>): Formula {
   }
   // A single item is in normal form.
   if (kept.length < 2) return kept[0] ?? neutral
+  if (kind === 'and' && kept.length === 2 && isImplied(kept[0]!, kept[1]!)) return kept[1]!
   const terms = new Map<string, Term>()
   for (const item of kept) {
     for (const term of item.kind === kind ? (item as Compound).items : [item]) terms.set(term.text, term)
@@ -357,6 +358,12 @@ function without(values: ReadonlySet<Scalar>, others: ReadonlySet<Scalar>): Read
 
 function unique<Each extends Term>(terms: readonly Each[]): Each[] {
   return [...new Map(terms.map(term => [term.text, term])).values()]
+}
+
+/** Whether a term is `exists true` of a column that the other term tests. */
+function isImplied(term: Term, other: Term): boolean {
+  if (term.kind !== 'test' || term.operator !== 'exists' || term.value !== true) return false
+  return other.kind === 'test' && other.needs(term.column.field)
 }
 
 /** Removes `exists true` from a conjunction if another term is only true for present values. */

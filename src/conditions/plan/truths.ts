@@ -18,8 +18,24 @@ export function truthsOf(truth: Truth): Truths {
   return truth === UNKNOWN ? NEITHER : truth === TRUE ? ALWAYS : NEVER
 }
 
-export function negatedTruths({ isTrue, isFalse }: Truths): Truths {
-  return { isTrue: isFalse, isFalse: isTrue }
+/** Truths that are computed when they are read, because most conditions need only one of them. */
+function lazy(truth: (isWanted: boolean) => Formula): Truths {
+  return {
+    get isTrue() {
+      return truth(true)
+    },
+    get isFalse() {
+      return truth(false)
+    },
+  }
+}
+
+function when(truths: Truths, isWanted: boolean): Formula {
+  return isWanted ? truths.isTrue : truths.isFalse
+}
+
+export function negatedTruths(truths: Truths): Truths {
+  return lazy(isWanted => when(truths, !isWanted))
 }
 
 /** A state of the columns of a row, and the pair in this state. */
@@ -31,22 +47,13 @@ export interface InState {
 /** Combines the pairs of states that exclude each other. */
 export function inStates(all: readonly InState[]): Truths {
   if (all.length === 1 && all[0]!.state === true) return all[0]!.truths
-  return {
-    isTrue: or(all.map(({ state, truths }) => and([state, truths.isTrue]))),
-    isFalse: or(all.map(({ state, truths }) => and([state, truths.isFalse]))),
-  }
+  return lazy(isWanted => or(all.map(({ state, truths }) => and([state, when(truths, isWanted)]))))
 }
 
 export function allTruths(items: readonly Truths[]): Truths {
-  return {
-    isTrue: and(items.map(({ isTrue }) => isTrue)),
-    isFalse: or(items.map(({ isFalse }) => isFalse)),
-  }
+  return lazy(isWanted => (isWanted ? and : or)(items.map(item => when(item, isWanted))))
 }
 
 export function anyTruths(items: readonly Truths[]): Truths {
-  return {
-    isTrue: or(items.map(({ isTrue }) => isTrue)),
-    isFalse: and(items.map(({ isFalse }) => isFalse)),
-  }
+  return lazy(isWanted => (isWanted ? or : and)(items.map(item => when(item, isWanted))))
 }
