@@ -226,6 +226,15 @@ export const BENCHES: readonly Bench[] = [
     isPinned: true,
   },
   {
+    name: 'administration',
+    shows:
+      'decisions with sign-in, sessions and claimed actors, and management in a session; also vs a checkout, if named',
+    takes: '5 min',
+    program: 'http/administration.ts',
+    isPinned: true,
+    hasHugePages: true,
+  },
+  {
     name: 'drive-service',
     shows: 'a service with data set W1 for manual requests; runs until it is stopped',
     takes: 'unlimited',

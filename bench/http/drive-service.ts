@@ -3,9 +3,11 @@
  * their pool threads and the index are those of the real service. Only the store and management are missing,
  * because decisions do not use them.
  *
- *     node bench/http/drive-service.ts [scale [rules | plans]]
+ *     node bench/http/drive-service.ts [scale [rules | plans | sessions]]
  *
- * The program reads HTTP_THREADS, POOL_THREADS and other settings in the same way as the service.
+ * The program reads HTTP_THREADS, POOL_THREADS and other settings in the same way as the service. With
+ * `sessions`, 10,000 sessions exist, and the key has the level `decide`. The settings of the sign-in must be
+ * set.
  */
 import { hash } from 'node:crypto'
 import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
@@ -23,6 +25,7 @@ import { Drive } from '../data/drive.ts'
 import { PlannedDrive } from '../data/planned-drive.ts'
 import { RuledDrive } from '../data/ruled-drive.ts'
 import { API_KEY } from '../lib/prepared-store.ts'
+import { acceptedSessions } from '../lib/session-rows.ts'
 
 const ENVIRONMENT_ID = '00000000-0000-4000-8000-000000000001'
 tuneV8()
@@ -32,8 +35,16 @@ const drives = {
   none: () => new Drive('W1', scale),
   rules: () => new RuledDrive('W6', scale),
   plans: () => new PlannedDrive('W1', scale),
+  sessions: () => new Drive('W1', scale),
 }
-const drive = drives[(process.argv[3] ?? 'none') as keyof typeof drives]()
+const kind = (process.argv[3] ?? 'none') as keyof typeof drives
+const drive = drives[kind]()
+const scope = {
+  projectId: ENVIRONMENT_ID,
+  environmentId: ENVIRONMENT_ID,
+  projectKey: 'default',
+  environmentKey: 'default',
+}
 
 const threads = new HttpThreads({
   entry: WORKER_URLS.http,
@@ -57,19 +68,16 @@ const port = await threads.start({
       principal: {
         kind: 'environment',
         organizationId: ENVIRONMENT_ID,
-        projectId: ENVIRONMENT_ID,
-        environmentId: ENVIRONMENT_ID,
-        projectKey: 'default',
-        environmentKey: 'default',
+        ...scope,
         keyId: null,
-        level: 'admin',
+        level: kind === 'sessions' ? 'decide' : 'admin',
       },
       validUntil: null,
       slot: 0,
     },
   ],
   counts: createSharedCounts(),
-  sessions: null,
+  sessions: kind === 'sessions' ? acceptedSessions(ENVIRONMENT_ID, scope) : null,
   keyRates: null,
   deadline: new StalenessDeadline().handle,
   settings: withoutSecrets(config),

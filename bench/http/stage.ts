@@ -3,6 +3,7 @@
  * with known decisions. This process, which is the load generator, uses the other core. A server is started
  * when it is first needed, and runs until `close`.
  */
+import { pathToFileURL } from 'node:url'
 import {
   type Burst,
   type ClosedLoad,
@@ -13,6 +14,7 @@ import {
 } from '../lib/load-generator.ts'
 import { median } from '../lib/measure.ts'
 import { API_KEY } from '../lib/prepared-store.ts'
+import { SIGN_IN } from '../lib/session-rows.ts'
 import { driveQuestions, mixed, type Question, wholeDrive } from './drive-questions.ts'
 import { V8_FLAGS } from '../../src/composition/process/v8-tuning.ts'
 import { type ServerOptions, ServerProcess } from './server-process.ts'
@@ -88,6 +90,25 @@ export class Stage {
       flags: NO_SNAPSHOT,
       args: [String(this.scale)],
       env: { POOL_THREADS: '0', ...env },
+    })
+  }
+
+  /** The service in another checkout. `env`: settings. */
+  serviceIn(checkout: string, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
+    const script = new URL('bench/http/drive-service.ts', `${pathToFileURL(checkout).href}/`)
+    return this.#start(checkout, script, {
+      flags: NO_SNAPSHOT,
+      args: [String(this.scale)],
+      env: { POOL_THREADS: '0', ...env },
+    })
+  }
+
+  /** The service with sign-in, 10,000 sessions, and a key of level `decide`. */
+  serviceWithSessions(env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
+    return this.#start('sessions', new URL('./drive-service.ts', import.meta.url), {
+      flags: NO_SNAPSHOT,
+      args: [String(this.scale), 'sessions'],
+      env: { POOL_THREADS: '0', ...SIGN_IN, ...env },
     })
   }
 

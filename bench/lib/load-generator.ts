@@ -10,8 +10,12 @@
 import { connect, type Socket } from 'node:net'
 
 export interface WireRequest {
+  /** `POST` by default. */
+  readonly method?: string
   readonly path: string
   readonly body: string
+  /** Headers other than those of the body. By default, `Authorization` with the key of the measurement. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Whether a response is correct. Called with the parsed body of a response with the status 200. */
   isRight(answer: unknown): boolean
 }
@@ -24,6 +28,7 @@ export interface Burst {
 }
 
 export interface Throughput {
+  readonly requests: number
   readonly requestsPerSecond: number
   /**
    * Share of a core that the generator used. For a generator that stays awake, the time of polling without a
@@ -55,11 +60,13 @@ const TURNS_UNTIL_READ = 50
 
 /** Encodes a request as bytes. */
 export function encode(
-  { method = 'POST', path, body }: { readonly method?: string; readonly path: string; readonly body: string },
+  { method = 'POST', path, body, headers }: Omit<WireRequest, 'isRight'>,
   apiKey: string,
 ): Buffer {
+  const sent = Object.entries(headers ?? { Authorization: `Bearer ${apiKey}` })
   const head =
-    `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${apiKey}\r\n` +
+    `${method} ${path} HTTP/1.1\r\nHost: bench\r\n` +
+    sent.map(([name, value]) => `${name}: ${value}\r\n`).join('') +
     `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`
   return Buffer.from(head + body)
 }
@@ -152,6 +159,7 @@ export async function closedLoop(
   const cpu = process.cpuUsage(cpuBefore)
   for (const connection of open) connection.close()
   return {
+    requests,
     requestsPerSecond: (requests * 1_000) / elapsedMs,
     clientCpu: (staysAwake ? elapsedMs - idleMs : (cpu.user + cpu.system) / 1_000) / elapsedMs,
   }
