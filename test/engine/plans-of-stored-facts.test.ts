@@ -1,7 +1,7 @@
 /**
- * Plans of rules that depend on stored facts: attributes of instances, of instances that a column names, and
- * roles of the user by tenant (filter.md P25, P26 and P32 to P37). Each filter is compared with checks of rows
- * that are stored, stored in another tenant, and not stored.
+ * Plans of rules that depend on stored facts: attributes of instances, of instances that a column names,
+ * and roles of the user by tenant (filter.md P25, P26 and P32 to P37). Each filter is compared with checks
+ * of rows that are stored, stored in another tenant, and not stored.
  */
 import { expect, test } from 'vitest'
 import type { AccessPlan } from '#filter/tree.ts'
