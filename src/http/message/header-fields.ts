@@ -194,6 +194,7 @@ export const SET_COOKIE: HeaderField = {
   name: 'Set-Cookie',
   description: 'Cookies of the console. A response can contain this header several times.',
   schema: Type.String(),
+  isOccasional: true,
 }
 
 export const VARY: HeaderField = {

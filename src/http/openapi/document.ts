@@ -45,7 +45,7 @@ const SECURITY_SCHEMES = {
     in: 'cookie',
     name: '__Host-verdict-session',
     description:
-      'Session of a member who has signed in. Operations that accept an API key also accept a session, if the grants of the member are sufficient.',
+      'Session of a member who has signed in. Operations that accept an API key also accept a session, if the grants of the member are sufficient. Each response to a request with this cookie has `Cache-Control: no-store`.',
   },
   csrfToken: {
     type: 'apiKey',

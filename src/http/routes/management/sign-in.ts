@@ -8,6 +8,7 @@ import type { Call, Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
+import { ManagementError } from '#model/wire/problem.ts'
 import { cookiesIn, SessionCookies } from '#model/sign-in/session-cookies.ts'
 import type { SignInCall, SignInCookies, SignInStep } from '#model/sign-in/sign-in-request.ts'
 import { type ManagementGateway, plainNames } from './managed.ts'
@@ -176,7 +177,11 @@ export function signInRoutes(
       refusals: [404, 503],
       responses: {
         200: { description: 'The sessions ended.', headers: [CACHE_CONTROL] },
-        400: { description: 'The token is not valid.', schema: LogoutError, headers: [CACHE_CONTROL] },
+        400: {
+          description:
+            'The token is not valid: the response has `error` and `Cache-Control: no-store`. Or the request is malformed.',
+          schema: Type.Union([LogoutError, ManagementError]),
+        },
       },
       handle: async call => {
         assert(cookies, ONLY_MOUNTED)

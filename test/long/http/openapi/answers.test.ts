@@ -5,12 +5,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bearerToken } from '#model/bearer-token.ts'
 import type { Route } from '#http/routing/route.ts'
+import { SessionAccess, type SessionSource } from '#http/routing/session-access.ts'
+import { OrganizationPlaces } from '#model/members/organization-places.ts'
 import type { Principal } from '#model/principal.ts'
 import { AuthzError } from '#model/errors.ts'
 import { HttpServer } from '#http/edge/server.ts'
 import { Description, type JudgedAnswer } from '../../../support/documents/description.ts'
 import { exampleCalls } from '../../../support/calls/example-calls.ts'
-import { exampleMembers, SIGN_IN } from '../../../support/calls/member-calls.ts'
+import { exampleMembers } from '../../../support/calls/member-calls.ts'
+import { ForgingIssuer } from '#testing/issuer/forging-issuer.ts'
+import { headersOf, ORIGIN, SIGN_IN, type SignedIn, signedIn } from '#testing/requests/member-sessions.ts'
 import { routes as table, routesWithoutService } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
@@ -21,21 +25,19 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import type { Call } from '../../../support/calls/schema-calls.ts'
+import { type Call, call as exampleOf } from '../../../support/calls/schema-calls.ts'
 import { sharedDirectory } from '../../../support/processes/temporary-directories.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const BODY_BYTES_MAX = 16_384
-/** Routes of sign-in and sessions need an issuer. `test/http/sign-in` and `test/http/sessions` call them. */
-const ofSignIn = new Set(
-  table
-    .filter(({ path }) => /^\/v2\/(sign-in|sessions?|members\/me)\b/.test(path))
-    .map(({ operationId }) => operationId),
-)
-const routes = table.filter(({ isDescribed, operationId }) => isDescribed && !ofSignIn.has(operationId))
+const routes = table.filter(({ isDescribed }) => isDescribed)
+/** An issuer that listens in this process. */
+const issuer = await ForgingIssuer.start()
+afterAll(() => issuer.close())
+const ISSUED = { ...SIGN_IN, oidcIssuer: issuer.origin }
 // On disk, because a store in memory has no backup.
 const storeUrl = `lmdb:${sharedDirectory()}`
-const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX, storeUrl, ...SIGN_IN })
+const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX, storeUrl, ...ISSUED })
 await verdict.user('alice')
 // Checks that read their query from headers must be allowed, because a denial has another status.
 await verdict.resource({ key: 'gate', actions: { pass: {} } })
@@ -52,14 +54,37 @@ const decideKey = await verdict.createKey({
   access_level: 'decide',
 })
 const members = await exampleMembers(verdict)
-const EXAMPLE_CALLS = exampleCalls(spareKey.id, members)
+const [eve, leaving, ended] = [
+  await signedIn(verdict, 'eve'),
+  await signedIn(verdict, 'eve'),
+  await signedIn(verdict, 'eve'),
+]
+const inSession = (session: SignedIn) => ({ key: null, headers: headersOf(session) })
+const logout = { events: { 'http://schemas.openid.net/event/backchannel-logout': {} }, sub: 'no one' }
+const EXAMPLE_CALLS = [
+  ...exampleCalls(spareKey.id, members),
+  exampleOf('getSignIn', 'GET', '/v2/sign-in'),
+  exampleOf('beginSignIn', 'POST', '/v2/sign-in', {}),
+  exampleOf('finishSignIn', 'GET', '/v2/sign-in/callback?state=a&code=b'),
+  exampleOf('receiveLogout', 'POST', '/v2/sign-in/back-channel-logout', undefined, {
+    text: `logout_token=${issuer.token(logout, { head: { typ: 'logout+jwt' } })}`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  }),
+  exampleOf('getSession', 'GET', '/v2/session', undefined, inSession(eve)),
+  exampleOf('getOwnMember', 'GET', '/v2/members/me', undefined, inSession(eve)),
+  exampleOf('listSessions', 'GET', '/v2/sessions', undefined, { key: ADMIN_KEY }),
+  exampleOf('deleteSession', 'DELETE', `/v2/sessions/${ended.sessionId}`, undefined, { key: ADMIN_KEY }),
+  exampleOf('endSession', 'DELETE', '/v2/session', undefined, inSession(leaving)),
+]
 
-const operations = description.operations.filter(({ operationId }) => !ofSignIn.has(operationId))
+const { operations } = description
 
 /** Operations and the statuses that they returned: `isAllowed 200`. */
 const seen = new Set<string>()
 /** The first example of each operation. */
 const example = new Map(EXAMPLE_CALLS.toReversed().map(each => [each.operation, each]))
+// The session of the example has ended when it succeeded.
+example.set('endSession', { ...example.get('endSession')!, ...inSession(eve) })
 
 interface Spoilt {
   readonly key?: string | null
@@ -73,7 +98,7 @@ interface Spoilt {
 /** Makes a call and checks the response against the description. */
 async function call(made: Call, spoilt: Spoilt = {}): Promise<number> {
   const { operation, method, path, body, headers } = made
-  const { key = made.key ?? API_KEY, address = verdict.address } = spoilt
+  const { key = made.key === undefined ? API_KEY : made.key, address = verdict.address } = spoilt
   const text = spoilt.text ?? made.text ?? (body === undefined ? undefined : JSON.stringify(body))
   const response = await fetch(address + (spoilt.path ?? path), {
     method: spoilt.method ?? method,
@@ -86,11 +111,12 @@ async function call(made: Call, spoilt: Spoilt = {}): Promise<number> {
     },
     ...(text !== undefined && { body: text }),
   })
-  judge(operation, {
-    status: response.status,
-    headers: new Map(response.headers),
-    body: await textOf(response),
-  })
+  const answered = new Map(response.headers)
+  // The description states once that responses in a session have this header, and states it in words for an
+  // invalid logout token.
+  if (made.key === null || (operation === 'receiveLogout' && response.status === 400))
+    answered.delete('cache-control')
+  judge(operation, { status: response.status, headers: answered, body: await textOf(response) })
   return response.status
 }
 
@@ -105,6 +131,11 @@ function those(canBe: (route: Route) => boolean) {
     const { operationId } = route
     return { operationId, route, call: example.get(operationId)! }
   })
+}
+
+/** Whether only members in a session may call a route. */
+function isOfSession(access: Route['access']): boolean {
+  return access === 'session' || access === 'cookie'
 }
 
 /** Whether keys of any kind may call a route. */
@@ -238,6 +269,21 @@ describe('error responses', () => {
     },
   )
 
+  test('operations of sessions return 403 for a key below the organization, and beginSignIn for a foreign page', async () => {
+    expect(await call(example.get('beginSignIn')!, { headers: { origin: 'https://evil.example' } })).toBe(403)
+    for (const operation of ['listSessions', 'deleteSession'])
+      expect(await call(example.get(operation)!, { key: API_KEY })).toBe(403)
+  })
+
+  test('operations that need an issuer return 404 without one', async () => {
+    const { address } = await startedService({})
+    for (const each of those(needsIssuer))
+      expect(await call(each.call, { key: ADMIN_KEY, address }), each.operationId).toBe(404)
+    function needsIssuer({ path, operationId }: Route): boolean {
+      return /^\/v2\/(sign-in|sessions?|members\/me)\b/.test(path) && operationId !== 'getSignIn'
+    }
+  })
+
   test('listApiKeys and createApiKey return 404 for a project that does not exist', async () => {
     expect(await call(example.get('listApiKeys')!, { path: '/v2/api-key?proj_id=nothing' })).toBe(404)
     expect(await call(example.get('createApiKey')!, { text: '{"project_id":"nothing"}' })).toBe(404)
@@ -273,7 +319,7 @@ describe('error responses', () => {
   )
 
   test('every route with a body returns 408 if the body does not arrive', async () => {
-    const impatient = await startedService({ receiveMsMax: 100 })
+    const impatient = await startedService({ receiveMsMax: 100, ...ISSUED })
     await Promise.all(
       those(takesBody).map(async ({ operationId, route, call: { method, key } }) => {
         // Streamed bodies are awaited only if the environment exists.
@@ -292,10 +338,12 @@ describe('error responses', () => {
     }
   })
 
-  test('every route that requires a key returns 429 if the key exceeds its request rate', async () => {
-    const { address } = await startedService({ requestsPerSecondMax: 1 })
+  test('every route that requires a key or a session returns 429 above the request rate', async () => {
+    const limited = await startedService({ requestsPerSecondMax: 1, ...ISSUED })
     for (const each of those(({ access }) => access !== 'public')) {
-      while ((await call(each.call, { address })) !== 429);
+      const spoilt = async () =>
+        isOfSession(each.route.access) ? { headers: headersOf(await signedIn(limited, 'eve')) } : {}
+      while ((await call(each.call, { address: limited.address, ...(await spoilt()) })) !== 429);
     }
   })
 
@@ -335,7 +383,8 @@ describe('error responses', () => {
   test.each(
     those(
       ({ family, paramNames, query, body }) =>
-        family === 'management' && (paramNames.length > 0 || query !== null || body !== null),
+        family === 'management' &&
+        (paramNames.length > 0 || query !== null || (body !== null && !body.isForm)),
     ),
   )('$operationId returns 422 for an invalid path, query or body', async ({ call: made, route }) => {
     expect(await call(made, { key: ADMIN_KEY, ...illegible(route) })).toBe(422)
@@ -360,7 +409,9 @@ describe('error responses', () => {
 
   function illegible({ paramNames, query, path }: Route): Spoilt {
     if (paramNames.length > 0) return { path: filled(path, '%zz') }
-    return query === null ? { text: '{' } : { path: `${path}?page=0` }
+    if (query === null) return { text: '{' }
+    // The parameters of the issuer are any text.
+    return { path: `${path}?${path.endsWith('/callback') ? 'state=%zz' : 'page=0'}` }
   }
 })
 
@@ -372,6 +423,14 @@ describe('internal failures', () => {
     const names = { projectKey: 'default', environmentKey: 'default' }
     return { kind: 'environment', ...organization, projectId: 'p', environmentId: 'e', ...names }
   }
+  const { memberId, sessionId } = eve!
+  const known = { caller: { sessionId, memberId, issuer: 'i', subject: 's', name: null }, grants: [] }
+  const anySession: SessionSource = {
+    places: new OrganizationPlaces({ organizationId: 'o', projects: [], environments: [] }),
+    find: () => known,
+    byId: () => known,
+    noteUse: () => {},
+  }
   const faults: unknown[] = []
   const fault = new Error('an internal reason')
   const servers = [fault, new AuthzError('NOT_READY', 'loading')].map(
@@ -380,6 +439,7 @@ describe('internal failures', () => {
         routes: routesWithoutService(lost),
         authenticate,
         limits: { bodyBytesMax: BODY_BYTES_MAX },
+        sessions: new SessionAccess(anySession, ORIGIN, () => true),
         onFault: error => faults.push(error),
       }),
   )
@@ -395,7 +455,8 @@ describe('internal failures', () => {
   /** Routes that fail if one of the internal parts fails. */
   const dependent = those(
     ({ access, operationId }) =>
-      !['public', 'optional-key'].includes(access) && operationId !== 'getApiKeyScope',
+      (!['public', 'optional-key'].includes(access) && operationId !== 'getApiKeyScope') ||
+      ['beginSignIn', 'finishSignIn', 'receiveLogout'].includes(operationId),
   )
 
   test.each(dependent)('$operationId returns 500 without the internal reason', async each => {
@@ -429,7 +490,15 @@ test('every described status was returned, except those that a test cannot cause
       .map(status => `${operationId} ${status}`),
   )
   // These routes return 500 only if their code has a defect.
-  const independent = ['authzenMetadata', 'getApiKeyScope', 'getEntrance', 'healthy', 'ready', 'fresh']
+  const independent = [
+    'authzenMetadata',
+    'getApiKeyScope',
+    'getEntrance',
+    'getSignIn',
+    'healthy',
+    'ready',
+    'fresh',
+  ]
   const reference = ['getDescription', 'getReference', 'getConsole']
   // These routes skip existing entities. Like every POST, they describe 409.
   const skipping = ['addResourceRolePermissions', 'addTenantRolePermissions', 'assignRoles', 'createSetRule']
