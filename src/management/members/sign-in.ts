@@ -15,18 +15,18 @@ import {
   OWNER_MEMBERS_RESERVE,
   OWNER_SESSIONS_RESERVE,
   PERMISSIONS_PER_MEMBER_MAX,
-  SESSION_GROUPS_MAX,
   SESSIONS_MAX,
   SESSIONS_PER_MEMBER_MAX,
 } from '#model/limits.ts'
-import type { MemberGroupRecord, MemberRecord, SessionRecord } from '#entities/organization-records.ts'
+import type { MemberRecord, SessionRecord } from '#entities/organization-records.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import type { OwnerSettings } from '#management/scopes/member-settings.ts'
-import { effectiveGrants, memberGroupNamed } from './effective-grants.ts'
+import { effectiveGrants } from './effective-grants.ts'
 import { mergedGrants } from './grants.ts'
 import { type Identity, isSameEmail } from './identity.ts'
 import { displaceable, displaceableMembers } from './member-capacity.ts'
+import { keptGroups } from './kept-groups.ts'
 import { expiredSessions, isExpired, type SessionTimes } from './session-ends.ts'
 
 export interface SignIn extends SessionTimes {
@@ -87,7 +87,7 @@ function signInNow(
   const found = memberOf(context, signIn)
   if (found === null) return { outcome: 'invite' }
   const { member, accepted, isNew } = found
-  const { groups, areGroupsCut } = keptGroups(context, signIn)
+  const { groups, areGroupsCut } = keptGroups(context.records, signIn)
   const groupNames = groups.map(({ name }) => name)
   const granting = groups.map(({ record }) => record).filter(record => record !== null)
   const { grants } = effectiveGrants(member, { groups: groupNames, records: granting }, signIn.owners)
@@ -204,18 +204,6 @@ function signedIn({ now }: OrganizationWriteContext, member: MemberRecord, ident
     signInCount: member.signInCount + 1,
     updatedAt: now,
   }
-}
-
-/** The groups of the person that give a grant now. `record` is null for a group of the settings only. */
-function keptGroups({ records }: OrganizationWriteContext, { identity, owners }: SignIn) {
-  const groups: { readonly name: string; readonly record: MemberGroupRecord | null }[] = []
-  for (const name of new Set(identity.groups)) {
-    const record = memberGroupNamed(records, name)
-    if (record === null && !owners.ownerGroups.has(name)) continue
-    if (groups.length === SESSION_GROUPS_MAX) return { groups, areGroupsCut: true }
-    groups.push({ name, record })
-  }
-  return { groups, areGroupsCut: identity.areGroupsCut }
 }
 
 /**

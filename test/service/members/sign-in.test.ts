@@ -1,7 +1,8 @@
 /** Sign-in of people whom the issuer has authenticated, and the end of their sessions. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { MemberRecord } from '#entities/organization-records.ts'
+import type { MemberGroupRecord, MemberRecord } from '#entities/organization-records.ts'
+import type { AccessGrant } from '#model/principal.ts'
 import {
   endSession,
   endSessionsOfIssuerSession,
@@ -23,6 +24,7 @@ import { hashOfSecret } from '#secrets/secret-hash.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import {
   ann,
+  granted,
   ISSUER,
   member,
   memberGroup,
@@ -98,6 +100,36 @@ describe('a person with a grant', () => {
     ])
     await signIn(identity, { owners: owners('ann') })
     expect(members()).toMatchObject([{ name: 'n'.repeat(255), email: null, isEmailVerified: false }])
+  })
+
+  test('keeps its groups of owners, of the organization and of each object, however many one environment names', async () => {
+    const { put, sessions, signIn } = await organizationOfPeople()
+    const named = (group: string, ...grants: readonly AccessGrant[]): MemberGroupRecord => ({
+      ...memberGroup,
+      id: randomUUID(),
+      group,
+      grants,
+    })
+    const [project, environment] = [randomUUID(), randomUUID()]
+    const many = Array.from({ length: SESSION_GROUPS_MAX }, (_, index) =>
+      named(`many-${index}`, granted(index % 2 === 0 ? 'read' : 'no_access', project, environment)),
+    )
+    const few = [
+      named('environment', granted('read', project, randomUUID())),
+      named('project', granted('write', randomUUID())),
+      named('both', granted('no_access', project, environment), onOrganization('read')),
+    ]
+    await put(...many, ...few)
+    const groups = [...many, ...few].map(({ group }) => group)
+    await signIn({ groups: [...groups, 'root'] }, { owners: ownerGroups('root') })
+    const [session] = sessions()
+    expect(session).toMatchObject({ areGroupsCut: true })
+    expect(session!.groups).toHaveLength(SESSION_GROUPS_MAX)
+    expect(session!.groups.slice(0, 2)).toEqual(['both', 'root'])
+    expect(session!.groups).toEqual(expect.arrayContaining(['environment', 'project', 'many-0', 'many-98']))
+    // Groups without permissions are kept last.
+    expect(session!.groups.slice(2, 54)).not.toContain('many-1')
+    expect(session!.groups).not.toContain('many-99')
   })
 })
 
