@@ -113,7 +113,7 @@ export class Exchange
   }
 
   identifyAgain(): Principal | null {
-    return this.match === null ? null : this.#host.dispatcher.identifyAgain(this.match, this, this.#head)
+    return this.match === null ? null : this.#host.dispatcher.identifyHandled(this.match, this, this.#head)
   }
 
   get bodyBytes(): number {

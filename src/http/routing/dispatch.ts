@@ -171,8 +171,9 @@ export class Dispatcher {
   }
 
   /**
-   * Checks the key of an admitted request again and returns its present principal. Throws the error for the
-   * client if the key is no longer valid. The check does not count towards the rate limit of the key.
+   * Checks the key of an admitted request again and returns its present principal; null for a client that was
+   * unknown at first. Throws the error for the client if the key is no longer valid. The check does not count
+   * towards the rate limit of the key.
    */
   identifyAgain(match: RouteMatch, { principal }: Admitted, head: RequestHead): Principal | null {
     return principal && this.#callerAgain(match, head, principal)

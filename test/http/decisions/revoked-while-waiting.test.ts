@@ -1,6 +1,7 @@
 /**
  * Revocation of a key, or the end of a session, while the body of a request is received, is queued for the
  * thread that reads it, or is read there. After the revocation takes effect, the client receives no decision.
+ * Also the end of a session that was unknown when its request was admitted.
  */
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -12,6 +13,9 @@ import { TimeBudget } from '#scheduling/time-budget.ts'
 import { LargeAnswers } from '#http/routing/large-answers.ts'
 import { BYTES_HERE_MAX, LargeBodies } from '#http/routing/large-bodies.ts'
 import { decisionRoutes } from '#http/routes/route-table.ts'
+import type { Call } from '#http/message/request-reply.ts'
+import type { RevisionGate } from '#http/routing/dispatch.ts'
+import { defineRoute } from '#http/routing/route.ts'
 import { HttpServer } from '#http/edge/server.ts'
 import { BodyPool } from '#threads/pool/body-pool.ts'
 import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts'
@@ -72,6 +76,9 @@ interface Events {
   readonly onStartFailure?: () => void
   readonly entry?: URL
   readonly settings?: Record<string, string>
+  /** Called by a management request. */
+  readonly onManaged?: (caller: Call['caller']) => void
+  readonly minRevision?: RevisionGate
 }
 
 async function started({
@@ -79,6 +86,8 @@ async function started({
   onStartFailure = () => {},
   entry = WORKER_URLS.bodies,
   settings: given = {},
+  onManaged = () => {},
+  minRevision,
 }: Events = {}) {
   const credentials = new ApiKeyAuthentication({ now: Date.now, elapsedMs: () => performance.now() })
   credentials.replaceAll(KEYS.map((key, slot) => credential(key, slot)))
@@ -112,18 +121,32 @@ async function started({
     onStartFailure,
   })
   const answers = new LargeAnswers(settings.listedBytesMax)
+  const parts = decisionParts({
+    engines: readers,
+    observer,
+    tokenSecret,
+    settings,
+    sliced: new ThreadScheduler(new TimeBudget('http')),
+    pool: null,
+    answers,
+  })
+  const managed = defineRoute({
+    method: 'GET',
+    path: '/v2/managed',
+    operationId: 'managed',
+    summary: 'A test route',
+    family: 'management',
+    access: 'any-key',
+    level: 'read',
+    responses: { 200: { description: 'Fine' } },
+    handle: ({ caller }) => {
+      onManaged(caller)
+      return { status: 200, body: {} }
+    },
+  })
   const server = new HttpServer({
-    routes: decisionRoutes(
-      decisionParts({
-        engines: readers,
-        observer,
-        tokenSecret,
-        settings,
-        sliced: new ThreadScheduler(new TimeBudget('http')),
-        pool: null,
-        answers,
-      }),
-    ),
+    routes: [...decisionRoutes(parts), managed],
+    ...(minRevision && { minRevision }),
     authenticate: credentials.authenticate,
     takeRate: () => {
       counts.rates += 1
@@ -144,7 +167,8 @@ async function started({
   const changes = { places: null, groups: [], removedIds: [], set: [], used: [] }
   const endSession = () => sessions.apply({ ...changes, removedIds: [SESSION.caller.sessionId] })
   const removeGrants = () => sessions.apply({ ...changes, set: [{ ...SESSION, grants: [] }] })
-  return { port, counts, revoke, setLevel, endSession, removeGrants }
+  const beginSession = () => sessions.apply({ ...changes, set: [SESSION] })
+  return { port, counts, revoke, setLevel, endSession, removeGrants, beginSession }
 }
 
 const CHECK = { user: { key: 'alice' }, action: 'read', resource: { type: 'document', key: 'd' } }
@@ -193,6 +217,34 @@ test.each(
     edge[end]()
     expect((await connection.ask(text.slice(-1)))?.status).toBe(status)
     expect(counts).toEqual({ decisions: 0, calls: 0, rates: 1 })
+  },
+)
+
+// administration.md K4
+test.each([
+  ['its session ends', 'endSession', 401],
+  ['the grants of its session are removed', 'removeGrants', 403],
+] as const)(
+  'a request whose session became known during a wait is checked again: it is rejected if %s',
+  async (_name, end, status) => {
+    const edge = await started({
+      minRevision: {
+        isReached: () => false,
+        isAhead: () => true,
+        reached: async (_text, identify) => {
+          edge.beginSession()
+          identify()
+        },
+      },
+      onManaged: caller => {
+        edge[end]()
+        caller.identifyAgain()
+      },
+    })
+    edge.endSession()
+    const connection = await connected(edge.port)
+    const answer = await connection.ask(requestText('GET /v2/managed', IN_SESSION))
+    expect([answer?.status, edge.counts.rates]).toEqual([status, 1])
   },
 )
 
