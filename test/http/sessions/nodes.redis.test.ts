@@ -28,11 +28,13 @@ async function statusOn(node: Client, session: SignedIn, revision: string): Prom
   return (await sendIn(node, session, 'GET', '/v2/session', { headers })).status
 }
 
-/** Number of sessions in the metrics of a node. */
-async function sessionsOf(node: Client): Promise<number | undefined> {
+/** A value in the metrics of a node. */
+async function metricOf(node: Client, metric: string): Promise<number | undefined> {
   const { samples } = await Scrape.of(node.address)
-  return samples.find(({ name }) => name === 'verdict_sessions')?.value
+  return samples.find(({ name }) => name === metric)?.value
 }
+
+const sessionsOf = (node: Client) => metricOf(node, 'verdict_sessions')
 
 test('a session that begins on one node is used and ended on another, and ends on both', async () => {
   const [one, two] = (await startedNodes(redis, 2, SIGN_IN)) as [Client, Client]
@@ -129,6 +131,9 @@ test('a node that has not received a session yet waits for it, and checks it aga
   } as RequestInit)
   await writer.write(Buffer.from('{"'))
   const waiting = answersOf(behind, ann)
+  // The import and the request for the metrics are in flight too.
+  const inFlight = REQUESTS.length + 2
+  await until(inFlight, async () => (await metricOf(behind, 'verdict_http_requests_in_flight')) ?? 0)
   catchUp()
   expect(await waiting).toEqual(REQUESTS.map(([method, path, status]) => [method, path, status, []]))
 
