@@ -142,9 +142,10 @@ export class SessionDirectory {
   async load(): Promise<SessionChanges> {
     const records = this.#options.records()
     const ids = new Set(this.#sessions.keys())
+    let rows = 0
     for (const { key } of records.storedRows(lists.all('session'))) {
       ids.add(idIn(key))
-      if (ids.size % KEYS_AT_ONCE === 0) await this.#options.pause()
+      if (++rows % KEYS_AT_ONCE === 0) await this.#options.pause()
     }
     const groupIds = new Set(this.#groups.keys())
     for (const { key } of records.storedRows(lists.all('member-group'))) groupIds.add(idIn(key))

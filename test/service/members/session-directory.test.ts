@@ -34,6 +34,7 @@ async function opsSession(changed: Partial<MemberRecord> = {}) {
   const { organization, put, clock } = await organizationOfPeople()
   const session = sessionOf(member.id, { groups: ['ops'] })
   await put({ ...member, grants: [], ...changed }, memberGroup, other, session)
+  let pauses = 0
   const directory = new SessionDirectory({
     records: () => new RecordReader(organization.store.view),
     places: () => ({ organizationId: 'o', projects: [], environments: [] }),
@@ -41,7 +42,7 @@ async function opsSession(changed: Partial<MemberRecord> = {}) {
     owners: { owners: new Set(), ownerGroups: new Set() },
     times: { sessionIdleMs: 1_800_000 },
     now: () => clock.now,
-    pause: () => Promise.resolve(),
+    pause: async () => void (pauses += 1),
   })
   await directory.load()
   const initial = { places: directory.places!, groups: directory.groups(), sessions: [...directory.all()] }
@@ -61,7 +62,14 @@ async function opsSession(changed: Partial<MemberRecord> = {}) {
   // A thread keeps the grants until they change.
   grants()
   const reload = async () => thread.apply(await directory.load())
-  return { put, grants, applied, reload, remove: () => commits.run(draft => draft.delete(memberGroup)) }
+  /** Number of pauses while all rows are loaded. */
+  const pausesOfLoad = async () => {
+    pauses = 0
+    await directory.load()
+    return pauses
+  }
+  const remove = () => commits.run(draft => draft.delete(memberGroup))
+  return { put, grants, applied, reload, pausesOfLoad, remove }
 }
 
 test('a session has the grants of its group before the group changes', async () => {
@@ -123,6 +131,14 @@ test('a thread learns of all changes of groups and members when the rows are loa
   await put({ ...member, grants: [], updatedAt: 2 })
   await applied(3)
   expect(grants()).toEqual([])
+})
+
+test('rows that are loaded again are read with as many pauses as at first', async () => {
+  const { put, pausesOfLoad } = await opsSession()
+  await put(...Array.from({ length: 499 }, () => sessionOf(member.id)))
+  const pauses = await pausesOfLoad()
+  expect(pauses).toBeGreaterThan(0)
+  expect(await pausesOfLoad()).toBe(pauses)
 })
 
 describe('a session of a member in many groups', () => {
