@@ -1,9 +1,9 @@
 /**
  * The groups of a person that a session keeps (administration.md S12).
  *
- * If there are too many, groups with permissions on the organization are kept first, then groups of each project
- * and environment in turn. Otherwise, the administrator of one environment could give permissions to so many
- * groups of a person that the other groups do not count.
+ * If there are too many, groups with permissions on the organization are kept first, then groups of each
+ * project and environment in turn. Otherwise, the administrator of one environment could give permissions to
+ * so many groups of a person that the other groups do not count.
  */
 import type { MemberGroupRecord } from '#entities/organization-records.ts'
 import type { RecordReader } from '#management/drafts/record-reader.ts'

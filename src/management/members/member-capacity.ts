@@ -18,6 +18,7 @@ import {
   MEMBER_SHARES,
   MEMBERS_MAX,
   OPEN_INVITATIONS_MAX,
+  PERMISSIONS_PER_MEMBER_MAX,
   PERMISSIONS_PER_PROJECT_MAX,
 } from '#model/limits.ts'
 import type { AccessGrant, Principal } from '#model/principal.ts'
@@ -33,6 +34,9 @@ const MAXIMA = {
   'member groups': MEMBER_GROUPS_MAX,
 }
 type Counted = keyof typeof MAXIMA
+
+/** Number of permissions of a member or a group up to which administrators of projects can give more. */
+const PERMISSIONS_OF_PROJECTS_MAX = PERMISSIONS_PER_MEMBER_MAX * MEMBER_SHARES.total
 
 /** A project or an environment on which a command adds a grant. */
 interface AddedPlace {
@@ -127,14 +131,18 @@ export function requireGroupCapacity(
 }
 
 /**
- * Throws `LIMIT_EXCEEDED` if the caller would give one member or group so many grants in one project that
- * administrators of other projects could give no more.
+ * Throws `LIMIT_EXCEEDED` if a caller without level `admin` on the organization would give one member or
+ * group so many grants, in one project or in all of them, that the others could give no more.
  */
 export function requireProjectCapacity(
   principal: Principal,
   { before, after }: { readonly before: readonly AccessGrant[]; readonly after: readonly AccessGrant[] },
 ): void {
   if (holdsAdminOn(principal, ON_ORGANIZATION)) return
+  if (after.length > PERMISSIONS_OF_PROJECTS_MAX && after.length > before.length) {
+    const message = `the last ${PERMISSIONS_PER_MEMBER_MAX - PERMISSIONS_OF_PROJECTS_MAX} of ${PERMISSIONS_PER_MEMBER_MAX} permissions of a member or a member group need access_level "admin" on the organization: remove some first, or ask an administrator of the organization`
+    throw new AuthzError('LIMIT_EXCEEDED', message)
+  }
   const countIn = (grants: readonly AccessGrant[], id: string | null): number =>
     grants.filter(({ projectId }) => projectId === id).length
   for (const id of new Set(after.map(({ projectId }) => projectId))) {

@@ -206,6 +206,14 @@ test('the permissions of a member are limited, and those in one project for its 
   await put({ ...member, grants: [...inProject(PERMISSIONS_PER_PROJECT_MAX), seen] })
   expect(await give(ours.caller, ours.permissions)).toBe('LIMIT_EXCEEDED')
   expect(await give(theirs.caller, theirs.permissions)).toBe(null)
+  // Callers without level admin on the organization leave some permissions to it.
+  const shared = PERMISSIONS_PER_MEMBER_MAX * 0.75
+  await put({ ...member, grants: [...inProject(shared - 2), seen] })
+  expect(await give(theirs.caller, theirs.permissions)).toBe(null)
+  expect(await give(theirs.caller, theirs.permissions)).toBe(null)
+  await put({ ...member, grants: [...inProject(shared - 1), seen] })
+  expect(await give(theirs.caller, theirs.permissions)).toBe('LIMIT_EXCEEDED')
+  expect(await give(principal, theirs.permissions)).toBe(null)
   await put({ ...member, grants: [...inProject(PERMISSIONS_PER_MEMBER_MAX - 2), seen] })
   expect([await give(principal, ours.permissions), await give(principal, ours.permissions)]).toEqual([
     null,
