@@ -3,17 +3,30 @@ import type { SqlDialect, Expression } from './dialect.ts'
 import { isStorable } from './column-texts.ts'
 import { exactNumberSql } from './exact-numbers.ts'
 import { notExpressible } from './condition-sql.ts'
-import { bound, type Fragment, joined, sql } from './fragment.ts'
+import { bound, type Fragment, joined, raw, sql } from './fragment.ts'
 import { simpleGlob } from './glob.ts'
 import type { Field } from './table.ts'
 import type { ScalarValue } from './tree.ts'
 
 const isKeyNumber = ({ type, as }: Field): boolean => type === 'string' && as !== 'text'
 
+/**
+ * SQLite reads a number of 20 or more digits, or with a large exponent, with a small error. A check sends the
+ * nearest double. The text has a digit that is not 0, and 19 further digits or points.
+ */
+const LONG_NUMBER = `'*[1-9]${'[0-9.]'.repeat(19)}*'`
+
+/** The number in a column; `NULL` for texts that SQLite can read as another number than a check. */
+function exactlyRead(column: Fragment): Fragment {
+  const isShort = sql`length(${column}) <= 40 AND ${column} NOT GLOB '*[^0-9.-]*' AND ${column} NOT GLOB ${raw(LONG_NUMBER)}`
+  const isNumber = sql`typeof(${column}) IN ('integer', 'real') OR (typeof(${column}) = 'text' AND ${isShort})`
+  return sql`CAST(CASE WHEN ${isNumber} THEN ${column} END AS REAL)`
+}
+
 function comparable({ field, sql: column }: Expression): Fragment {
   const { type, as } = field
   if (type === 'string' && as === 'text') return sql`${column} COLLATE BINARY`
-  if (type === 'number' && as !== 'integer' && as !== 'double') return sql`CAST(${column} AS REAL)`
+  if (type === 'number' && as !== 'integer' && as !== 'double') return exactlyRead(column)
   return (type === 'time' || type === 'date') && as === 'text' ? sql`${column} COLLATE BINARY` : column
 }
 
@@ -39,7 +52,7 @@ function list(field: Field, values: readonly ScalarValue[]): Fragment {
   return sql`(SELECT ${value} FROM json_each(${json}))`
 }
 
-/** SQLite reads numbers of the column in JSON exactly if they are 0 or within these bounds. */
+/** SQLite reads numbers in JSON of up to 19 digits exactly if they are 0 or within these bounds. */
 const [NUMBER_MIN, NUMBER_MAX] = [1e-60, 1e60]
 
 /** SQLite reads a literal that is too large as infinity. */
@@ -78,7 +91,10 @@ function elements(
         : sql``
   const found = sql`EXISTS (SELECT 1 FROM json_each(${column}) verdict_element WHERE ${element} ${among} ${list(field, values)}${decides})`
   const isPositive = operator === 'intersects' || operator === 'nsubset'
-  return isPositive ? found : sql`(${column} IS NOT NULL AND NOT ${found})`
+  // No test is true for a list with a number that SQLite can read with an error.
+  const isRead = isNumbers ? sql`${column} NOT GLOB ${raw(LONG_NUMBER)}` : sql`${column} IS NOT NULL`
+  if (isPositive) return isNumbers ? sql`(${isRead} AND ${found})` : found
+  return sql`(${isRead} AND NOT ${found})`
 }
 
 function glob({ field, sql: column }: Expression, source: string, operator: 'match' | 'nmatch'): Fragment {

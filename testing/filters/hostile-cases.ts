@@ -93,6 +93,9 @@ function numbers(
 const DOUBLE = { postgresql: 'double precision', mysql: 'double', sqlite: 'REAL' }
 const WHOLE = { postgresql: 'bigint', mysql: 'bigint', sqlite: 'INTEGER' }
 const DECIMAL = { postgresql: 'numeric', mysql: 'decimal(30, 4)', sqlite: 'NUMERIC' }
+/** Texts of numbers that SQLite reads as the double beside the one that a check reads. */
+const DIGITS = { sqlite: 'TEXT' }
+const LONG_TEXTS = ['514548.072636750381277184987232', '246619.26595673234264176495377'] as const
 const NOW = '2026-01-01T00:00:00.000Z'
 const LAST = '9999-12-31T23:59:59.999Z'
 
@@ -266,6 +269,18 @@ export const HOSTILE_CASES: readonly HostileCase[] = [
   numbers('gte of a fraction', 'integer', WHOLE, ['gte', 1.5], '2', '1', null),
   numbers('gt of a negative fraction', 'integer', WHOLE, ['gt', -1.5], '-1', '-2'),
   numbers('ne of a fraction', 'integer', WHOLE, ['ne', 1.5], '1', null),
+  ...(['numeric', 'bigint'] as const).flatMap(as => [
+    numbers(`lte of ${as} texts`, as, DIGITS, ['lte', 514548.07263675035], '12.50', LONG_TEXTS[0]),
+    numbers(`eq of ${as} texts`, as, DIGITS, ['eq', 246619.26595673233], '246619.26595673233', LONG_TEXTS[1]),
+    numbers(
+      `ne of ${as} texts`,
+      as,
+      DIGITS,
+      ['ne', 246619.26595673236],
+      '-0.00001234567890123456',
+      LONG_TEXTS[1],
+    ),
+  ]),
   ...inexact('double', DOUBLE, '1e21', ['1152921504606846976', '-1152921504606846976', '18014398509481992']),
   ...inexact('integer', WHOLE, '9007199254740991', ['9007199254740992', '-9223372036854775808']),
   ...inexact('bigint', WHOLE, '9007199254740991', ['9007199254740993', '-9223372036854775808']),
@@ -385,6 +400,38 @@ export const HOSTILE_CASES: readonly HostileCase[] = [
   sizes('subset of numbers', ['subset', [1, 2 ** 60]], '[1]', '[1152921504606846976]', null),
   sizes('nsubset of numbers', ['nsubset', [5]], '[2,1152921504606846976]', '[1152921504606846976]', '[5]'),
   sizes('intersects of numbers', ['intersects', [1, 2 ** 60]], '[1]', '[1152921504606846976]', null),
+  {
+    name: 'intersects of numbers with many digits',
+    column: { type: 'number_array' },
+    types: DIGITS,
+    test: ['intersects', [246619.26595673233]],
+    selected: '[246619.26595673233]',
+    others: [`[${LONG_TEXTS[1]}]`, null],
+  },
+  {
+    name: 'disjoint of numbers with many digits',
+    column: { type: 'number_array' },
+    types: DIGITS,
+    test: ['disjoint', [246619.26595673236]],
+    selected: '[0.0000012345678901234567]',
+    others: [`[${LONG_TEXTS[1]}]`, null],
+  },
+  {
+    name: 'subset of numbers with many digits',
+    column: { type: 'number_array' },
+    types: DIGITS,
+    test: ['subset', [246619.26595673233]],
+    selected: '[246619.26595673233]',
+    others: [`[${LONG_TEXTS[1]}]`, null],
+  },
+  {
+    name: 'nsubset of numbers with many digits',
+    column: { type: 'number_array' },
+    types: DIGITS,
+    test: ['nsubset', [246619.26595673236]],
+    selected: '[1]',
+    others: [`[${LONG_TEXTS[1]}]`, null],
+  },
   {
     name: 'disjoint of numbers that JSON rounds',
     column: { type: 'number_array' },
