@@ -335,7 +335,7 @@ const RECORD = `(() => {
 })()`
 
 test('polling does not extend a session, a warning precedes its end, and an action extends it', async () => {
-  const brief = await startedService({ ...withIssuer(briefPort), sessionIdleSeconds: 12 })
+  const brief = await startedService({ ...withIssuer(briefPort), sessionIdleSeconds: 40 })
   const openBrief = consoleOf(brief.address, open.chromium)
   const page = await openBrief.signedOut({ hash: '#/~/operations', issuer: issuer.origin, refusals: [401] })
   await signIn(page, 'ann')
