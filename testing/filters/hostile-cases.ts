@@ -93,7 +93,7 @@ function numbers(
 const DOUBLE = { postgresql: 'double precision', mysql: 'double', sqlite: 'REAL' }
 const WHOLE = { postgresql: 'bigint', mysql: 'bigint', sqlite: 'INTEGER' }
 const DECIMAL = { postgresql: 'numeric', mysql: 'decimal(30, 4)', sqlite: 'NUMERIC' }
-/** Texts of numbers that SQLite reads as the double beside the one that a check reads. */
+/** Texts of numbers that SQLite reads as the double next to the one that a check reads. */
 const DIGITS = { sqlite: 'TEXT' }
 const LONG_TEXTS = ['514548.072636750381277184987232', '246619.26595673234264176495377'] as const
 const NOW = '2026-01-01T00:00:00.000Z'
