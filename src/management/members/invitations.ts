@@ -36,10 +36,9 @@ export function* invited(
   const own = session && records.get('member', rowKeys.member(session.memberId))
   if (own?.email && isSameEmail(own.email, email)) requireOther(principal, own.id)
   const former = formerOf(context, email)
-  const before = former?.grants ?? []
-  requireProjectCapacity(principal, { before, after: grants })
+  requireProjectCapacity(principal, { before: former?.grants ?? [], after: grants })
   yield* requireInvitationCapacity(context, { former, added: grants })
-  yield* requireMemberCapacity(context, { isNew: former === null, added: grants, before })
+  yield* requireMemberCapacity(context, { former, added: grants })
   const code = secrets.newToken()
   const times = { createdAt: now, expiresAt: now + INVITATION_MS }
   const member: MemberRecord = {

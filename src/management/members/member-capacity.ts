@@ -50,36 +50,52 @@ export interface AddedGrants {
   readonly before: readonly AccessGrant[]
 }
 
+/** A command that adds grants to a member, or creates a member. */
+interface MemberChange {
+  /** The stored member; null if the command creates one. */
+  readonly former: MemberRecord | null
+  readonly added: readonly AccessGrant[]
+}
+
 /**
  * Throws `LIMIT_EXCEEDED` if the organization, or a project or environment on which the member gets its first
- * grant, has too many members. `isNew`: whether the command adds a member. Expired invitations do not count.
- * If a new member exceeds the limit of the organization, members that are not needed are deleted.
+ * grant, has too many members. Expired invitations do not count, so one that is renewed counts as a new
+ * member. If a new row exceeds the maximum of the organization, members that are not needed are deleted.
  */
 export function* requireMemberCapacity(
   context: OrganizationWriteContext,
-  { isNew, ...grants }: AddedGrants & { readonly isNew: boolean },
+  { former, added }: MemberChange,
 ): Resumable<void> {
   const { records, principal } = context
   records.touch(requireOrganization(records))
-  const count = (): number => records.count(lists.all('member'))
-  if (isNew && count() >= maximumFor(principal, 'members')) {
+  if (former === null && records.count(lists.all('member')) >= MEMBERS_MAX) {
     const ids = yield* displaceableMembers(context)
     for (const member of displaceable(context, ids)) records.delete(member)
   }
-  if (isNew) requireTotal(principal, 'members', count())
-  for (const place of sharedPlaces(principal, grants)) {
-    const list = lists.membersGrantedOn(place.id)
-    let found = records.count(list)
-    if (found >= shareOf('members', place)) found = yield* keptMembers(context, list)
-    requireShare('members', place, found)
+  const counted = countedMember(context, former)
+  if (counted === null) {
+    const maximum = maximumFor(principal, 'members')
+    requireTotal(principal, 'members', yield* membersIn(context, lists.all('member'), maximum))
+  }
+  for (const place of sharedPlaces(principal, { added, before: counted?.grants ?? [] })) {
+    const maximum = shareOf('members', place)
+    requireShare('members', place, yield* membersIn(context, lists.membersGrantedOn(place.id), maximum))
   }
 }
 
-/** Number of members in a list without expired invitations. O(members). */
-function* keptMembers(
+/** The member, or null if it is an expired invitation, which does not count. */
+function countedMember({ now }: OrganizationWriteContext, member: MemberRecord | null): MemberRecord | null {
+  return member !== null && hasExpired(member, now) ? null : member
+}
+
+/** Number of members in a list. If it reaches `maximum`, expired invitations do not count. O(members). */
+function* membersIn(
   { records, now }: OrganizationWriteContext,
   list: ReturnType<typeof lists.membersGrantedOn>,
+  maximum: number,
 ): Resumable<number> {
+  const count = records.count(list)
+  if (count < maximum) return count
   let kept = 0
   let rows = 0
   for (const member of records.list('member', list)) {
@@ -95,12 +111,13 @@ function* keptMembers(
  */
 export function* requireInvitationCapacity(
   context: OrganizationWriteContext,
-  { former, added }: { readonly former: MemberRecord | null; readonly added: readonly AccessGrant[] },
+  { former, added }: MemberChange,
 ): Resumable<void> {
   const { records, principal, now } = context
   records.touch(requireOrganization(records))
   const what = 'open invitations'
-  const places = sharedPlaces(principal, { added, before: former?.grants ?? [] })
+  const before = countedMember(context, former)?.grants ?? []
+  const places = sharedPlaces(principal, { added, before })
   if (places.length === 0 && records.count(lists.invitedMembers()) < maximumFor(principal, what)) return
   let open = 0
   const openOn = new Map(places.map(({ id }) => [id, 0]))

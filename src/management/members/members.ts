@@ -111,7 +111,8 @@ export function* createMember(
   const merged = mergedGrants(before, grants)
   requireFew(merged)
   requireProjectCapacity(context.principal, { before, after: merged })
-  yield* requireMemberCapacity(context, { isNew: member === null, added: grants, before })
+  // A subject makes a member of an expired invitation, with all of its grants.
+  yield* requireMemberCapacity(context, { former: named ?? bound, added: subject ? merged : grants })
   const person = member ?? {
     ...newMember(context),
     issuer: settings.issuer,

@@ -172,6 +172,53 @@ test.each(
   expect(await add(principal, ours.permissions)).toBe(null)
 })
 
+const HERE = MEMBER_SHARES.environment
+test.each([
+  ['a renewal', 'open invitations on an environment', OPEN_INVITATIONS_MAX * HERE],
+  ['a renewal', 'members on an environment', MEMBERS_MAX * HERE],
+  ['a renewal', 'members of the organization', MEMBERS_MAX * MEMBER_SHARES.total],
+  ['a subject', 'members on an environment', MEMBERS_MAX * HERE],
+  ['a subject', 'members of the organization', MEMBERS_MAX * MEMBER_SHARES.total],
+])('an expired invitation counts again with %s: %s', async (how, what, maximum) => {
+  const { service, principal, put, clock, ours, theirs } = await organizationOfProjects()
+  const here = [granted('read', ours.projectId, ours.environmentId)]
+  const grants = what.endsWith('environment') ? here : [onOrganization('read')]
+  const later = clock.now + INVITATION_MS
+  const full = what.startsWith('open')
+    ? invitations(maximum - 1, later, { grants })
+    : many(maximum - 1, { grants })
+  const [one, two, three] = invitations(3, clock.now, { grants: here }).map((each, index) => ({
+    ...each,
+    email: `late-${index}@example.com`,
+  }))
+  await put(...full, one!, two!, three!)
+  const revive = (caller: Principal, { id, email }: { id: string; email: string }, permitted: object[]) => {
+    const named = how === 'a renewal' ? { email } : { id, subject: id }
+    return errorCodeOf(
+      service.execute('createMember', caller, { body: { ...named, permissions: permitted } }),
+    )
+  }
+  expect([
+    await revive(ours.caller, one!, ours.permissions),
+    await revive(ours.caller, two!, ours.permissions),
+    await revive(principal, three!, theirs.permissions),
+  ]).toEqual([null, 'LIMIT_EXCEEDED', null])
+})
+
+test('no member is deleted for a new one before the organization has the maximum of members', async () => {
+  const { service, put, members, clock, ours } = await organizationOfProjects()
+  const maximum = MEMBERS_MAX * MEMBER_SHARES.total
+  await put(...invitations(1, clock.now), ...many(maximum - 1, { grants: [] }))
+  const create = () =>
+    errorCodeOf(
+      service.execute('createMember', ours.caller, {
+        body: { subject: randomUUID(), permissions: ours.permissions },
+      }),
+    )
+  expect([await create(), await create()]).toEqual([null, 'LIMIT_EXCEEDED'])
+  expect(members()).toHaveLength(maximum + 1)
+})
+
 test('expired invitations and signed-out members without own grants do not use up the limit of members', async () => {
   const { service, principal, put, members, clock, ours } = await organizationOfProjects()
   const here = [granted('read', ours.projectId, ours.environmentId)]
