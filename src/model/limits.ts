@@ -287,8 +287,8 @@ export const EXPIRED_SESSIONS_ENDED_MAX = 100
 /** Maximum number of groups of the issuer that a session keeps. */
 export const SESSION_GROUPS_MAX = 100
 /**
- * Maximum numbers of grants that a session has from these groups: in total, and on one project with its
- * environments.
+ * Maximum numbers of grants on projects and environments that a session has from these groups: in total, and
+ * on one project with its environments.
  */
 export const SESSION_GRANTS_MAX = 1_000
 export const SESSION_GRANTS_PER_PROJECT_MAX = 500

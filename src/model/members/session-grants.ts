@@ -4,7 +4,8 @@
  * further grants do not count. Grants only add, so this never gives more.
  *
  * The limit for each project ensures that the administrators of one project, who can give many groups many
- * permissions there, do not displace the permissions on other projects.
+ * permissions there, do not displace the permissions on other projects. Grants on the organization, at most
+ * one of each group, do not count towards the limits, so that the grants on projects cannot displace them.
  */
 import { SESSION_GRANTS_MAX, SESSION_GRANTS_PER_PROJECT_MAX } from '#model/limits.ts'
 import { type AccessGrant, reaches } from '#model/principal.ts'
@@ -21,6 +22,7 @@ export function countedGrants(groups: Iterable<readonly AccessGrant[]>): Counted
   /** Positions of the grants without limits, by their object. */
   const wholeOn = new Map<string | null, number>()
   const countIn = new Map<string, number>()
+  let countInProjects = 0
   let areCut = false
   for (const grants of groups) {
     for (const grant of grants) {
@@ -32,14 +34,16 @@ export function countedGrants(groups: Iterable<readonly AccessGrant[]>): Counted
         if (!reaches(counted[known]!.accessLevel, accessLevel)) counted[known] = grant
         continue
       }
-      const isFull = counted.length >= SESSION_GRANTS_MAX
-      const inProject = isFull || projectId === null ? 0 : (countIn.get(projectId) ?? 0)
-      if (isFull || inProject >= SESSION_GRANTS_PER_PROJECT_MAX) {
-        areCut = true
-        continue
+      if (projectId !== null) {
+        const inProject = countIn.get(projectId) ?? 0
+        if (countInProjects >= SESSION_GRANTS_MAX || inProject >= SESSION_GRANTS_PER_PROJECT_MAX) {
+          areCut = true
+          continue
+        }
+        countIn.set(projectId, inProject + 1)
+        countInProjects += 1
       }
       if (delegation === null) wholeOn.set(object, counted.length)
-      if (projectId !== null) countIn.set(projectId, inProject + 1)
       counted.push(grant)
     }
   }

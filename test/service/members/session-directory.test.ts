@@ -180,6 +180,22 @@ describe('a session of a member in many groups', () => {
       true,
     ],
     [
+      'has all grants on the organization after two projects have used up the limit',
+      [
+        onMany(full, SESSION_GRANTS_PER_PROJECT_MAX),
+        onMany(few, SESSION_GRANTS_PER_PROJECT_MAX),
+        [write, onOrganization('admin')],
+        [{ ...write, delegation: { tenants: ['a'], roles: [] } }],
+      ],
+      [
+        ...onMany(full, SESSION_GRANTS_PER_PROJECT_MAX),
+        ...onMany(few, SESSION_GRANTS_PER_PROJECT_MAX),
+        onOrganization('admin'),
+        { ...write, delegation: { tenants: ['a'], roles: [] } },
+      ],
+      false,
+    ],
+    [
       'has as many grants as the limit, those of the first groups',
       [
         ...Array.from({ length: SESSION_GRANTS_MAX }, (_, index) => onMany(`${index}`, 1)),
