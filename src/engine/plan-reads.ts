@@ -24,6 +24,12 @@ export interface InstanceKeys {
   readonly isWhole: boolean
 }
 
+/** These tenants, or all tenants except these. */
+export interface TenantChoice {
+  readonly tenants: ReadonlySet<string>
+  readonly areExcluded: boolean
+}
+
 /** Instances on which the user holds a role from which a role on the row is derived. */
 export interface RelationSubjects {
   readonly relation: string
@@ -92,8 +98,12 @@ export interface PlanReader {
   tenants(limit: number): Resumable<readonly string[]>
   /** Returns the attributes of a tenant as JSON, or null if it has none. */
   tenantAttributes(tenant: string): string | null
-  /** Returns at most `limit` keys of stored instances in tenants that the function accepts. */
-  keys(type: string, accepts: (tenant: string) => boolean, limit: number): Resumable<InstanceKeys>
+  /**
+   * Returns at most `limit` keys of stored instances of a type in the tenants of the choice. Only the first
+   * call reads the whole index. Later calls read the instances that they return, and for excluded tenants the
+   * names of all tenants.
+   */
+  keys(type: string, choice: TenantChoice, limit: number): Resumable<InstanceKeys>
   /**
    * Returns the attributes of an instance as JSON, null if it has none, and undefined if it is not stored in
    * the tenant.

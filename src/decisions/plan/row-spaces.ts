@@ -89,7 +89,7 @@ export class RowSpace {
     if (wanted.size === 0) return false
     if (hasTenantColumn) return among(TENANT_COLUMN, wanted, 'tenants')
     const hasDefault = wanted.has(DEFAULT_TENANT)
-    const keys = yield* this.#reader.keys(type, home => wanted.has(home) !== hasDefault, idsMax + 1)
+    const keys = yield* this.#reader.keys(type, { tenants: wanted, areExcluded: hasDefault }, idsMax + 1)
     if (!hasDefault) return inKeys(KEY_COLUMN, 'tenants', keys, allOf(keys))
     return keys.isWhole
       ? notAmongKeys(KEY_COLUMN, allOf(keys), 'other_tenants')
@@ -109,7 +109,8 @@ export class RowSpace {
     const { tenant, hasTenantColumn, type, idsMax } = this.#question
     if (formula === false || this.#isAgreed || (tenant === null && !hasTenantColumn)) return formula
     const only = tenant ?? (tenants?.size === 1 ? [...tenants][0]! : null)
-    const keys = yield* this.#reader.keys(type, home => home !== only, idsMax + 1)
+    const others = { tenants: new Set(only === null ? [] : [only]), areExcluded: true }
+    const keys = yield* this.#reader.keys(type, others, idsMax + 1)
     if (!keys.isWhole) {
       return and([formula, new Obstacle({ kind: 'too-large', field: 'key', source: 'other_tenants' })])
     }

@@ -10,6 +10,7 @@ import {
   type PlanReader,
   type RelationSubjects,
   type ScannedInstance,
+  type TenantChoice,
   StateChanged,
 } from '#engine/plan-reads.ts'
 import type { ResolvedQuery } from '#engine/shared-index/check/question.ts'
@@ -48,6 +49,14 @@ const NO_KEYS: InstanceKeys = { byTenant: new Map(), isWhole: true }
 /** Sets of a view, parsed when a plan first reads them. */
 const parsedSets = new WeakMap<RulesView, Map<number, ParsedSet>>()
 
+/** Lines of instances of a type, sorted by the line of their tenant. */
+interface LinesByTenant {
+  readonly lines: Int32Array
+  readonly counts: ReadonlyMap<number, number>
+  /** For each tenant, the position after its last instance. */
+  readonly ends: ReadonlyMap<number, number>
+}
+
 interface ParsedSet extends PlannedSet {
   readonly type: string | null
 }
@@ -59,6 +68,7 @@ export class PlanReads implements PlanReader {
   /** The sequence of the state to which all reads belong; null before the first read. */
   #sequence: number | null = null
   #isScanning = false
+  readonly #byTenant = new Map<string, LinesByTenant>()
   #plan: PlanView | null = null
   #type: string = ''
   #roleKeys: readonly (string | undefined)[] = []
@@ -117,8 +127,16 @@ export class PlanReads implements PlanReader {
     })
   }
 
-  keys(type: string, accepts: (tenant: string) => boolean, limit: number): Resumable<InstanceKeys> {
-    return this.#sliced(() => this.#keys(type, accepts, limit))
+  *keys(type: string, choice: TenantChoice, limit: number): Resumable<InstanceKeys> {
+    let instances = this.#byTenant.get(type)
+    if (instances === undefined) {
+      instances = yield* this.#sliced(() => this.#linesByTenant(type))
+      this.#byTenant.set(type, instances)
+    }
+    const known = instances
+    // A plan can call this for thousands of tenants with few instances.
+    yield
+    return yield* this.#sliced(() => this.#keys(type, known, choice, limit))
   }
 
   *scan(type: string, limit: number): Resumable<InstanceScan | null> {
@@ -280,8 +298,8 @@ export class PlanReads implements PlanReader {
   *#named({ lines, isWhole }: FoundLines): Resumable<InstanceKeys> {
     const { graph } = this.#reads.regions
     const byLine = new Map<number, string[]>()
-    // A list that is not complete is never sent.
-    // Lines in the order of their keys, so that the lists of a filter are sorted.
+    // Lines in the order of their keys, so that the lists of a filter are sorted. An incomplete list is never
+    // sent.
     const sorted = new KeyOrder(graph, Int32Array.from(isWhole ? lines : [])).slice(graph, 0, lines.size)
     let steps = 0
     for (const line of sorted) {
@@ -295,26 +313,66 @@ export class PlanReads implements PlanReader {
     return { byTenant: new Map(Array.from(byLine, ([line, keys]) => [keyText(graph, line), keys])), isWhole }
   }
 
-  *#keys(type: string, accepts: (tenant: string) => boolean, limit: number): Resumable<InstanceKeys> {
+  *#linesByTenant(type: string): Resumable<LinesByTenant> {
     const { graph } = this.#reads.regions
+    const unsorted = yield* this.#linesOf(this.#typeId(type), Infinity)
+    const homes = new Int32Array(unsorted.length)
+    const counts = new Map<number, number>()
+    for (let index = 0; index < homes.length; index++) {
+      if (index % STAGE_STEPS === 0) yield
+      const home = tenantOf(graph, unsorted[index]!)
+      homes[index] = home
+      counts.set(home, (counts.get(home) ?? 0) + 1)
+    }
+    const ends = new Map<number, number>()
+    let from = 0
+    for (const [home, count] of counts) {
+      if (ends.size % STAGE_STEPS === 0) yield
+      ends.set(home, from)
+      from += count
+    }
+    const lines = new Int32Array(homes.length)
+    for (let index = 0; index < homes.length; index++) {
+      if (index % STAGE_STEPS === 0) yield
+      const end = ends.get(homes[index]!)!
+      lines[end] = unsorted[index]!
+      ends.set(homes[index]!, end + 1)
+    }
+    return { lines, counts, ends }
+  }
+
+  *#keys(
+    type: string,
+    { lines, counts, ends }: LinesByTenant,
+    { tenants, areExcluded }: TenantChoice,
+    limit: number,
+  ): Resumable<InstanceKeys> {
+    const { regions, sequence } = this.#reads
+    const { graph } = regions
+    const typeId = this.#typeId(type)
     const byTenant = new Map<string, string[]>()
-    /** For each line of a tenant, its list; null if the tenant is not accepted. */
-    const lists = new Map<number, string[] | null>()
     let count = 0
-    for (const line of yield* this.#linesOf(this.#typeId(type), Infinity)) {
-      const home = tenantOf(graph, line)
-      let list = lists.get(home)
-      if (list === undefined) {
-        const tenant = keyText(graph, home)
-        list = !isDead(graph, home) && accepts(tenant) ? [] : null
-        lists.set(home, list)
-        if (list !== null) byTenant.set(tenant, list)
+    let steps = 0
+    for (const each of areExcluded ? counts.keys() : tenants) {
+      steps += 1
+      if (steps % STAGE_STEPS === 0) yield
+      const home = typeof each === 'number' ? each : this.#question.findTenant(each, sequence)
+      const end = ends.get(home)
+      if (end === undefined || isDead(graph, home)) continue
+      const tenant = keyText(graph, home)
+      if (tenants.has(tenant) === areExcluded) continue
+      const list: string[] = []
+      for (let at = end - counts.get(home)!; at < end; at++) {
+        const line = lines[at]!
+        // After the start of a scan, an instance can have been removed or moved since its line was read.
+        if (typeOf(graph, line) !== typeId || isDead(graph, line) || tenantOf(graph, line) !== home) continue
+        count += 1
+        if (count > limit) return { byTenant: new Map(), isWhole: false }
+        list.push(keyText(graph, line))
+        steps += 1
+        if (steps % STAGE_STEPS === 0) yield
       }
-      if (list === null) continue
-      count += 1
-      if (count > limit) return { byTenant: new Map(), isWhole: false }
-      list.push(keyText(graph, line))
-      if (count % STAGE_STEPS === 0) yield
+      if (list.length > 0) byTenant.set(tenant, list)
     }
     return { byTenant, isWhole: true }
   }
