@@ -76,11 +76,13 @@ export class MinRevision {
    * Resolves when decisions include the revisions in `text`. `text` contains one revision from a management
    * response, or several, separated by commas. Waits for revisions of the organization first. Then calls
    * `identify` to get the environment of the caller again; the other revisions belong to this environment.
+   * `begun`: the revision with which the session of the caller began, if decisions must include it too.
    * Throws `INVALID_INPUT` if a revision is malformed or belongs to another epoch, `NOT_READY` if a revision
    * does not arrive in time, `OVERLOADED` if too many requests wait, and the errors of `identify`.
    */
-  async reached(text: string, identify: () => string): Promise<void> {
-    const revisions = revisionsIn(text)
+  async reached(text: string, identify: () => string, begun?: string): Promise<void> {
+    const own = revisionsIn(text)
+    const revisions = begun === undefined ? own : [...revisionsIn(begun), ...own]
     const until = performance.now() + this.#waitMs
     const organization = this.#source.organizationProgress()
     const isOrganizations = ({ epoch }: Revision): boolean => epoch === organization?.epoch

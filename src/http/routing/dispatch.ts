@@ -61,9 +61,9 @@ export interface RevisionGate {
   /**
    * Resolves when decisions reflect the required revision. Otherwise rejects with the error for the client.
    * `identify` returns the environment of the client, determined with the keys at the time of the call, or
-   * throws the error for the client.
+   * throws the error for the client. `begun`: another revision to wait for, with which a session began.
    */
-  reached(text: string, identify: () => string): Promise<void>
+  reached(text: string, identify: () => string, begun?: string): Promise<void>
   /**
    * Whether the header contains a revision of the organization that this node has not reached. API keys are
    * part of this revision.
@@ -383,12 +383,9 @@ export class Dispatcher {
       return placeOf(present)
     }
     const gate = this.#minRevision!
-    const wait = async (): Promise<void> => {
-      const begun = principal === null ? this.#begunIn(match.route, head) : undefined
-      if (begun !== undefined && begun !== minRevision && gate.isAhead(begun))
-        await gate.reached(begun, () => NO_ENVIRONMENT)
-      await gate.reached(minRevision, identify)
-    }
+    const begun = principal === null ? this.#begunIn(match.route, head) : undefined
+    const isAwaited = begun !== undefined && begun !== minRevision && gate.isAhead(begun)
+    const wait = () => gate.reached(minRevision, identify, isAwaited ? begun : undefined)
     await (principal === null ? this.#asUnknown(wait) : wait())
     // The key could have been revoked or changed during the wait. If an import replaced the environment, the
     // revision belongs to the one before.

@@ -38,3 +38,15 @@ test('a request whose wait fails no longer counts as waiting', async () => {
     await expect(reached(1)).rejects.toBe(fault)
   }
 })
+
+test('a malformed revision is rejected without a wait for the revision of the session', async () => {
+  const organization: Progress = {
+    epoch: 'epoch',
+    revision: 'epoch.0',
+    has: () => false,
+    reaches: () => expect.unreachable('no wait begins'),
+  }
+  const gate = new MinRevision({ progress: () => null, organizationProgress: () => organization }, WAIT_MS)
+  const reached = gate.reached('odd', () => '', 'epoch.1')
+  await expect(reached).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+})

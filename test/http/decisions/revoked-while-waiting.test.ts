@@ -248,6 +248,27 @@ test.each([
   },
 )
 
+// administration.md C7
+test('a request waits once for the revision of its session and for the one that it states', async () => {
+  const waits: unknown[] = []
+  const edge = await started({
+    minRevision: {
+      isReached: () => false,
+      isAhead: () => true,
+      reached: async (text, identify, begun) => {
+        waits.push([text, begun])
+        edge.beginSession()
+        identify()
+      },
+    },
+  })
+  edge.endSession()
+  const connection = await connected(edge.port)
+  const headers = [...IN_SESSION, 'X-Min-Revision: epoch.2', `Content-Length: ${SHORT.length}`]
+  const answer = await connection.ask(requestText('POST /allowed/bulk', headers, SHORT))
+  expect([answer?.status, waits]).toEqual([200, [['epoch.2', 'epoch.1']]])
+})
+
 test.each([
   ['read', 'decide', false],
   ['decide', 'read', true],
