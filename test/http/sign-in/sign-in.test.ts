@@ -9,6 +9,7 @@ import {
   ForgingIssuer,
   newKey,
 } from '#testing/issuer/forging-issuer.ts'
+import { PLAIN_BODY_BYTES_MAX } from '#model/limits.ts'
 import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 import { Browser, PUBLIC_URL, SESSION_COOKIE, SIGN_IN, SIGN_IN_COOKIE } from './browser.ts'
@@ -54,6 +55,7 @@ describe('without an issuer', () => {
   test('the console offers sign-in with a key, and the other paths do not exist', async () => {
     expect(await without.get(SIGN_IN)).toMatchObject({ status: 200, body: { oidc: null, key: true } })
     const missing = { status: 404, body: { message: expect.stringContaining('set OIDC_ISSUER') } }
+    const text = '{'.padEnd(PLAIN_BODY_BYTES_MAX + 1)
     for (const [method, path] of [
       ['POST', SIGN_IN],
       ['GET', `${SIGN_IN}/callback?state=a&state=b`],
@@ -67,7 +69,7 @@ describe('without an issuer', () => {
         expect([
           method,
           path,
-          await without.send(method, path, { key, ...(method === 'POST' && { text: '{' }) }),
+          await without.send(method, path, { key, ...(method === 'POST' && { text }) }),
         ]).toMatchObject([method, path, missing])
     expect((await without.send('HEAD', `${SIGN_IN}/callback`)).status).toBe(404)
     expect(await without.send('GET', '/v2/members/me')).toMatchObject({ status: 404 })

@@ -198,7 +198,7 @@ export function signInRoutes(
 
 /**
  * A route that needs `OIDC_ISSUER`, on a service without this setting. It does not exist there, whatever the
- * request contains.
+ * request contains. Only the size limit for all bodies is checked first.
  */
 export function withoutIssuer(route: Route): Route {
   return {
@@ -208,6 +208,7 @@ export function withoutIssuer(route: Route): Route {
     level: null,
     query: null,
     body: null,
+    bodyBytesMax: Number.POSITIVE_INFINITY,
     readsClaim: false,
     isRead: true,
     handle: () => {
