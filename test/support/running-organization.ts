@@ -20,6 +20,8 @@ interface Options {
   /** Absent: members cannot sign in. */
   readonly members?: MemberSettings
   readonly runtime?: Partial<RuntimeServices>
+  /** Last use of a session that its row does not have yet. */
+  readonly lastUseOf?: (sessionId: string) => number | null
   /** Resolves when all committed changes have taken effect. */
   readonly whenInForce?: () => Promise<void>
 }
@@ -44,7 +46,9 @@ export async function organizationService(url = 'memory:', options: Options = {}
     recordsOf: environmentNotOpen,
     lastUseOf: () => null,
     members: options.members ?? null,
-    sessions: options.members ? { sessionIdleMs: 1_800_000, lastUseOf: () => null } : null,
+    sessions: options.members
+      ? { sessionIdleMs: 1_800_000, lastUseOf: options.lastUseOf ?? (() => null) }
+      : null,
     whenInForce: options.whenInForce ?? (() => Promise.resolve()),
   })
   const { organizationId } = organization.environments()[0]!.scope

@@ -1,5 +1,6 @@
 /** Ends sessions: those of a member or of a person at the issuer, and those that have expired. */
 import type {
+  OrganizationContext,
   OrganizationReadContext,
   OrganizationWriteContext,
 } from '#management/scopes/organization-context.ts'
@@ -16,6 +17,38 @@ export interface SessionTimes {
   readonly sessionMaxMs: number
 }
 
+/**
+ * Maximum interval between recorded uses. Expired rows are kept until all nodes have recorded their uses, and
+ * must be deleted within an hour after the expiry (administration.md C9).
+ */
+const USE_INTERVAL_MS_MAX = 1_200_000
+/** Maximum difference between the clocks of nodes that is expected. */
+const CLOCK_DIFFERENCE_MS = 60_000
+
+/** Interval in which a use of a session is recorded once, if it ends after `idleMs` without a use. */
+export function useIntervalMs(idleMs: number): number {
+  return Math.min(idleMs / 10, USE_INTERVAL_MS_MAX)
+}
+
+/** Last use of a session that this node knows of. */
+export function lastUseOf({ sessions }: OrganizationContext, { id, lastUsedAt }: SessionRecord): Instant {
+  return Math.max(lastUsedAt, sessions?.lastUseOf(id) ?? 0)
+}
+
+/**
+ * Whether no node accepts a session any more. Another node can know of a later use: it records it one
+ * interval late, and writes it one interval later.
+ */
+export function hasEnded(
+  context: OrganizationReadContext | OrganizationWriteContext,
+  session: SessionRecord,
+  { sessionIdleMs }: Pick<SessionTimes, 'sessionIdleMs'>,
+): boolean {
+  const lateMs = 2 * useIntervalMs(sessionIdleMs) + CLOCK_DIFFERENCE_MS
+  const known = { ...session, lastUsedAt: lastUseOf(context, session) }
+  return isExpired(known, context.now, { sessionIdleMs: sessionIdleMs + lateMs })
+}
+
 /** Whether a session has ended by time, according to its stored row. */
 export function isExpired(
   { lastUsedAt, expiresAt }: SessionRecord,
@@ -25,32 +58,32 @@ export function isExpired(
   return expiresAt <= now || lastUsedAt + sessionIdleMs <= now
 }
 
-/** Ids of the sessions that have expired, at most `max` of them. O(sessions). */
+/** Ids of the sessions that have expired on all nodes, at most `max` of them. O(sessions). */
 export function* expiredSessions(
-  { records, now }: OrganizationReadContext,
+  context: OrganizationReadContext,
   times: Pick<SessionTimes, 'sessionIdleMs'>,
   max = Number.POSITIVE_INFINITY,
 ): Resumable<string[]> {
   const ids: string[] = []
   let rows = 0
-  for (const session of records.list('session', lists.all('session'))) {
-    if (isExpired(session, now, times)) ids.push(session.id)
+  for (const session of context.records.list('session', lists.all('session'))) {
+    if (hasEnded(context, session, times)) ids.push(session.id)
     if (ids.length === max) break
     if (++rows % YIELD_ROWS === 0) yield
   }
   return ids
 }
 
-/** Deletes the sessions that have expired, and returns their number (administration.md C9). */
+/** Deletes the sessions that have expired on all nodes, and returns their number (administration.md C9). */
 export function* removeExpiredSessions(
   context: OrganizationWriteContext,
   times: Pick<SessionTimes, 'sessionIdleMs'>,
 ): Resumable<number> {
-  const { records, now } = context
+  const { records } = context
   let removed = 0
   for (const id of yield* expiredSessions(context, times)) {
     const session = records.get('session', rowKeys.session(id))
-    if (session === null || !isExpired(session, now, times)) continue
+    if (session === null || !hasEnded(context, session, times)) continue
     records.delete(session)
     if (++removed % YIELD_ROWS === 0) yield
   }

@@ -27,7 +27,7 @@ import { mergedGrants } from './grants.ts'
 import { type Identity, isSameEmail } from './identity.ts'
 import { displaceable, displaceableMembers } from './member-capacity.ts'
 import { keptGroups } from './kept-groups.ts'
-import { expiredSessions, isExpired, type SessionTimes } from './session-ends.ts'
+import { expiredSessions, hasEnded, lastUseOf, type SessionTimes } from './session-ends.ts'
 
 export interface SignIn extends SessionTimes {
   readonly identity: Identity
@@ -211,19 +211,22 @@ function signedIn({ now }: OrganizationWriteContext, member: MemberRecord, ident
  * member with the maximum number, and expired ones.
  */
 function endedBy(
-  { records, now }: OrganizationWriteContext,
+  context: OrganizationWriteContext,
   signIn: SignIn,
   { member, expiredIds }: { readonly member: MemberRecord; readonly expiredIds: readonly string[] },
 ): ReadonlyMap<string, SessionRecord> {
+  const { records } = context
   const ended = new Map<string, SessionRecord>()
   const former = signIn.formerSessionId
   for (const id of former === null ? expiredIds : [...expiredIds, former]) {
     const session = records.get('session', rowKeys.session(id))
-    if (session !== null && (id === former || isExpired(session, now, signIn))) ended.set(id, session)
+    if (session !== null && (id === former || hasEnded(context, session, signIn))) ended.set(id, session)
   }
   const own = [...records.list('session', lists.sessionsOfMember(member.id))]
-  for (const session of own) if (isExpired(session, now, signIn)) ended.set(session.id, session)
-  const running = own.filter(({ id }) => !ended.has(id)).toSorted((a, b) => a.lastUsedAt - b.lastUsedAt)
+  for (const session of own) if (hasEnded(context, session, signIn)) ended.set(session.id, session)
+  const running = own
+    .filter(({ id }) => !ended.has(id))
+    .toSorted((a, b) => lastUseOf(context, a) - lastUseOf(context, b))
   const surplus = Math.max(0, running.length + 1 - SESSIONS_PER_MEMBER_MAX)
   for (const session of running.slice(0, surplus)) ended.set(session.id, session)
   return ended

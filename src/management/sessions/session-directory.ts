@@ -54,17 +54,6 @@ export interface SessionChanges {
   readonly used: readonly SessionUse[]
 }
 
-/**
- * Maximum interval between recorded uses. Expired rows are kept until all nodes have recorded their uses, and
- * must be deleted within an hour after the expiry (administration.md C9).
- */
-const USE_INTERVAL_MS_MAX = 1_200_000
-
-/** Interval in which a use of a session is recorded once, if it ends after `idleMs` without a use. */
-export function useIntervalMs(idleMs: number): number {
-  return Math.min(idleMs / 10, USE_INTERVAL_MS_MAX)
-}
-
 /** The last use of a session that was recorded. */
 export interface SessionUse {
   readonly sessionId: string

@@ -11,8 +11,8 @@ import type { Instant } from '#entities/instant.ts'
 import type { OrganizationWriteContext } from '#management/scopes/organization-context.ts'
 import { type Resumable, YIELD_ROWS } from '#scheduling/resumable.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
-import { removeExpiredSessions } from '#management/members/session-ends.ts'
-import { type SessionUse, useIntervalMs } from './session-directory.ts'
+import { removeExpiredSessions, useIntervalMs } from '#management/members/session-ends.ts'
+import type { SessionUse } from './session-directory.ts'
 
 /** Runs a command in a commit of the organization, without an audit entry. */
 export type CommitOrganization = <Answer>(
@@ -21,11 +21,6 @@ export type CommitOrganization = <Answer>(
 
 /** Interval at which the rows of expired sessions are deleted. */
 export const REMOVE_EVERY_MS = 600_000
-/**
- * Time for which an expired row is kept. Another node can know of a later use that it has not written yet,
- * and its clock can differ.
- */
-const KEPT_MS = 60_000
 
 export class SessionUses {
   readonly #now: () => number
@@ -82,8 +77,7 @@ export class SessionUses {
 
   /** Deletes the rows of sessions that have expired, as far as all nodes have written their uses. */
   async removeExpired(commit: CommitOrganization): Promise<void> {
-    const sessionIdleMs = this.#idleMs + 2 * useIntervalMs(this.#idleMs) + KEPT_MS
-    await isDone(commit(context => removeExpiredSessions(context, { sessionIdleMs })))
+    await isDone(commit(context => removeExpiredSessions(context, { sessionIdleMs: this.#idleMs })))
   }
 }
 

@@ -5,7 +5,7 @@
 import { presentInstant } from '#management/drafts/context.ts'
 import { effectiveGrants, memberGroupsOf } from '#management/members/effective-grants.ts'
 import { presentPermission } from '#management/members/permissions.ts'
-import { isExpired } from '#management/members/session-ends.ts'
+import { hasEnded, lastUseOf } from '#management/members/session-ends.ts'
 import { type Page, pageOfLists } from '#management/paging/paging.ts'
 import {
   type OrganizationReadContext,
@@ -22,7 +22,6 @@ import type {
   SessionPath,
   SessionsQuery,
 } from '#model/wire/organization/session.ts'
-import type { Instant } from '#entities/instant.ts'
 import type { SessionRecord } from '#entities/organization-records.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
@@ -69,8 +68,7 @@ export function* listSessions(
   const isHidden = own !== null && memberId !== own
   const signIn = requireSessions(context)
   const isSeen = (session: SessionRecord): boolean =>
-    (memberId === null || session.memberId === memberId) &&
-    !isExpired({ ...session, lastUsedAt: lastUseOf(context, session) }, context.now, signIn)
+    (memberId === null || session.memberId === memberId) && !hasEnded(context, session, signIn)
   return yield* pageOfLists(context.records, {
     kind: 'session',
     lists: [
@@ -128,10 +126,6 @@ function noSession(): AuthzError {
 function requireSessions({ sessions, members }: OrganizationReadContext) {
   assert(sessions && members, 'there are sessions only if members can sign in')
   return { ...sessions, owners: members.owners }
-}
-
-function lastUseOf(context: OrganizationReadContext, session: SessionRecord): Instant {
-  return Math.max(session.lastUsedAt, requireSessions(context).lastUseOf(session.id) ?? 0)
 }
 
 function presentSession(context: OrganizationReadContext, session: SessionRecord): ListedSession {

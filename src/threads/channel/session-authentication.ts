@@ -5,12 +5,12 @@
  * monotonic clock counts, so that setting the wall clock neither ends a session early nor keeps it valid.
  */
 import { timingSafeEqual } from 'node:crypto'
+import { useIntervalMs } from '#management/members/session-ends.ts'
 import {
   type AcceptedSession,
   type GroupGrants,
   type SessionChanges,
   type SessionUse,
-  useIntervalMs,
 } from '#management/sessions/session-directory.ts'
 import { OrganizationPlaces, type OrganizationPlaceNames } from '#model/members/organization-places.ts'
 import { hashOfSecret } from '#secrets/secret-hash.ts'

@@ -87,9 +87,12 @@ export function sessionOf(memberId: string, others: Partial<SessionRecord> = {})
 /** An organization whose clock stands still until a test moves it. */
 export async function organizationOfPeople(url?: string, onEnd?: (close: () => Promise<void>) => void) {
   const clock = { now: 1_800_000_000_000 }
+  /** Uses that are not in the rows yet, by session. */
+  const uses = new Map<string, number>()
   const opened = await organizationService(url, {
     ...(onEnd && { onEnd }),
     runtime: { now: () => clock.now },
+    lastUseOf: id => uses.get(id) ?? null,
     members: {
       issuer: ISSUER,
       publicUrl: 'https://verdict.example.com',
@@ -101,6 +104,7 @@ export async function organizationOfPeople(url?: string, onEnd?: (close: () => P
   return {
     ...opened,
     clock,
+    uses,
     put: (...records: readonly (MemberRecord | MemberGroupRecord | SessionRecord)[]) =>
       organization.commits.run(draft => records.forEach(record => draft.put(record))),
     groups: () => [...rows().list('member-group', lists.all('member-group'))],

@@ -1,7 +1,7 @@
 /** Recorded uses of sessions (administration.md C6), and the removal of expired ones (C9). */
 import { expect, test } from 'vitest'
 import { RecordReader } from '#management/drafts/record-reader.ts'
-import { useIntervalMs } from '#management/sessions/session-directory.ts'
+import { useIntervalMs } from '#management/members/session-ends.ts'
 import { type CommitOrganization, REMOVE_EVERY_MS, SessionUses } from '#management/sessions/session-uses.ts'
 import { AuthzError } from '#model/errors.ts'
 import { lists } from '#store/keyspace/keyspace.ts'

@@ -10,6 +10,7 @@ import {
   endSessionsOfSubject,
   removeExpiredSessions,
 } from '#management/members/session-ends.ts'
+import { listSessions } from '#management/sessions/sessions.ts'
 import {
   EXPIRED_SESSIONS_ENDED_MAX,
   INVITATION_MS,
@@ -241,6 +242,35 @@ describe('sessions', () => {
     expect(left).toEqual([...running.filter((_, index) => index !== 3).map(({ id }) => id), newId])
   })
 
+  // administration.md C9
+  test.each([
+    ['that another node can have extended', SESSION_IDLE_MS * 1.2 + 59_999, null, true],
+    ['that no node has extended', SESSION_IDLE_MS * 1.2 + 60_000, null, false],
+    ['that this node has extended', SESSION_IDLE_MS * 1.2 + 60_000, 1, true],
+  ])('%s are listed and kept when the member signs in again', async (_, after, used, isKept) => {
+    const { put, sessions, signIn, clock, uses, service, principal } = await organizationOfPeople()
+    const session = sessionOf(member.id)
+    await put(member, session)
+    if (used !== null) uses.set(session.id, clock.now + used)
+    clock.now += after
+    const { answer } = await service.read(principal, context => listSessions(context, { query: {} as never }))
+    await signIn()
+    const ids = [answer.data, sessions()].map(rows => rows.some(({ id }) => id === session.id))
+    expect(ids).toEqual([isKept, isKept])
+  })
+
+  test('used on this node stay when another one of the member must end', async () => {
+    const { put, sessions, signIn, clock, uses } = await organizationOfPeople()
+    const running = Array.from({ length: SESSIONS_PER_MEMBER_MAX }, (_, index) =>
+      sessionOf(member.id, { lastUsedAt: clock.now - 10 + index }),
+    )
+    uses.set(running[0]!.id, clock.now)
+    await put(member, ...running)
+    await signIn()
+    const left = sessions().map(({ id }) => id)
+    expect(running.filter(({ id }) => !left.includes(id))).toEqual([running[1]])
+  })
+
   test('and members are limited in the organization; expired sessions do not count, and a sign-in ends some', async () => {
     const { put, sessions, members, signIn, clock, organization } = await organizationOfPeople()
     await put(member, ...Array.from({ length: SESSIONS_MAX }, () => sessionOf(randomUUID())))
@@ -252,7 +282,7 @@ describe('sessions', () => {
     const results = await Promise.all([signIn(), signIn(), signIn()])
     expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['ok', 'unavailable', 'unavailable'])
     expect(sessions()).toHaveLength(SESSIONS_MAX)
-    clock.now += SESSION_IDLE_MS
+    clock.now += SESSION_IDLE_MS * 1.2 + 60_000
     const others = Array.from({ length: MEMBERS_MAX - 1 }, () => ({ ...member, id: randomUUID() }))
     await put(memberGroup, ...others.map(each => ({ ...each, subject: each.id })))
     expect(await signIn({ subject: 'new', groups: ['ops'] })).toEqual({ outcome: 'unavailable' })
@@ -279,7 +309,7 @@ describe('sessions', () => {
     expect(await signIn({ subject: '1' })).toEqual({ outcome: 'unavailable' })
     expect(await asOwner('1')).toMatchObject({ outcome: 'ok' })
     expect(await asOwner('1')).toEqual({ outcome: 'unavailable' })
-    clock.now += SESSION_IDLE_MS
+    clock.now += SESSION_IDLE_MS * 1.2 + 60_000
     expect(await asOwner('root')).toMatchObject({ outcome: 'ok' })
     expect(await asOwner('another')).toEqual({ outcome: 'unavailable' })
   })
@@ -300,7 +330,7 @@ describe('sessions', () => {
     const all = [
       sessionOf(member.id, { signedInAt: early, issuerSessionId: 's1' }),
       sessionOf(member.id, { signedInAt: late, issuerSessionId: 's1' }),
-      sessionOf(bob.id, { signedInAt: early, issuerSessionId: 's2', lastUsedAt: late - SESSION_IDLE_MS }),
+      sessionOf(bob.id, { signedInAt: early, issuerSessionId: 's2', lastUsedAt: 0 }),
       sessionOf(bob.id, { signedInAt: early, issuerSessionId: 's2', expiresAt: late }),
       sessionOf(bob.id, { signedInAt: early, issuerSessionId: 's2', expiresAt: late + 1 }),
     ]
