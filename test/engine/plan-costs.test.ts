@@ -1,8 +1,9 @@
-/** Work of plans for users with access in many tenants, counted in steps (filter.md P28, P32). */
+/** Work of plans for users with access in many tenants, counted in steps (filter.md P28, P32, P54, P56). */
 import { expect, test } from 'vitest'
 import type { PlanAnswer, PlanJob } from '#decisions/plan/planned-question.ts'
 import { planInSlices } from '#decisions/plan/plan-job.ts'
 import type { Change } from '#model/change.ts'
+import { FILTER_NODES_MAX, PLAN_TENANTS_MAX } from '#model/limits.ts'
 import * as made from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
@@ -82,4 +83,22 @@ test.each<[string, (tenants: number) => readonly Change[]]>([
   // A walk over the index has more than 30 steps.
   expect(few.steps).toBeGreaterThan(30)
   expect(many.steps - few.steps).toBeLessThan(4 * 100)
+})
+
+test('tenants without rows add nothing to the filter', () => {
+  const { answer } = planned(folders(PLAN_TENANTS_MAX, 3))
+  expect(answer).toMatchObject({ kind: 'conditional' })
+  expect(answer).toEqual(planned(folders(3, 3)).answer)
+})
+
+test.each([
+  [PLAN_TENANTS_MAX + 1, 3, 'FILTER_TOO_COSTLY', { source: 'tenants', limit: PLAN_TENANTS_MAX }],
+  [
+    FILTER_NODES_MAX + 1,
+    FILTER_NODES_MAX + 1,
+    'FILTER_TOO_LARGE',
+    { source: 'nodes', limit: FILTER_NODES_MAX },
+  ],
+])('a plan for subjects in %i tenants, of which %i have rows, is refused', (tenants, rows, code, detail) => {
+  expect(planned(folders(tenants, rows)).error).toMatchObject({ code, planDetail: [detail] })
 })

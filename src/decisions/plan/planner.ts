@@ -7,9 +7,9 @@ import { type AttributeColumn, KEY_COLUMN } from '#conditions/plan/plan-values.t
 import { earliest } from '#conditions/plan/time-changes.ts'
 import type { InstanceKeys, PlanFacts, PlanReader, RelationSubjects } from '#engine/plan-reads.ts'
 import type { Resumable } from '#scheduling/resumable.ts'
-import { FILTER_NODES_MAX } from '#model/limits.ts'
+import { FILTER_NODES_MAX, PLAN_TENANTS_MAX } from '#model/limits.ts'
 import { answerOf } from './plan-answer.ts'
-import { tooManyNodes, unknownRelation } from './plan-errors.ts'
+import { tooCostly, tooManyNodes, unknownRelation } from './plan-errors.ts'
 import type { PlanAnswer, PlannedQuestion } from './planned-question.ts'
 import { PlannedRules } from './planned-rules.ts'
 import { allOf, inKeys, RowSpace } from './row-spaces.ts'
@@ -102,19 +102,25 @@ export class Planner {
       return { formula: or(formulas), tenants: null }
     }
     const tenants = new Set(subjects.flatMap(({ keys }) => [...keys.byTenant.keys()]))
-    requireFewTenants(tenants.size)
     const formulas: Formula[] = []
+    let read = 0
     for (const tenant of tenants) {
+      read += 1
+      if (read > PLAN_TENANTS_MAX) throw tooCostly('tenants', PLAN_TENANTS_MAX)
+      const rows = yield* space.rows([tenant])
+      // Without a tenant column, a tenant without stored instances of the type has no rows.
+      if (rows === false) continue
       const ofTenant = subjects.map(each =>
         related(each, each.keys.byTenant.get(tenant) ?? [], direct, direct.byTenant.get(tenant) ?? []),
       )
-      formulas.push(and([or(ofTenant), yield* space.rows([tenant])]))
+      formulas.push(and([or(ofTenant), rows]))
+      requireFewTenants(formulas.length)
     }
     return { formula: or(formulas), tenants }
   }
 }
 
-/** Each tenant has at least one node, which is never merged with that of another tenant. */
+/** `count`: tenants that have at least one node, which is never merged with that of another tenant. */
 function requireFewTenants(count: number): void {
   if (count > FILTER_NODES_MAX) throw tooManyNodes('nodes', FILTER_NODES_MAX)
 }

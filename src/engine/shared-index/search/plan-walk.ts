@@ -95,8 +95,10 @@ export class PlanWalk {
     // A user can have a million roles, so this loop creates no objects.
     const { from, end } = assignmentWords(regions, user)
     for (let at = from; at < end; at += 2) {
-      if (this.#isStageOver()) yield
+      // Pauses count free pairs as well; steps count only roles.
+      if ((at - from + 2) % (2 * STAGE_STEPS) === 0) yield
       const scope = graph[at]!
+      if (scope !== 0) this.#steps += 1
       const line = scope & L.LINE_MASK
       const type = typeNumberOf(graph, line)
       const bank = scope >>> L.BANK_SHIFT
@@ -188,7 +190,6 @@ export class PlanWalk {
       const source = subjectType === type ? sources.get(roleIndex) : undefined
       if (source !== undefined && this.#isAccepted(line)) (source === 1 ? open : guarded).take(line)
     }
-    // Without a container, no role is derived from the instance.
     const { graph } = this.#parts.regions
     if (!hasContainer || graph[(line << L.LINE_WORDS_LOG2) + L.I_CONTAINER] === 0) return
     if (!this.#seen.add(line, roleIndex)) return
