@@ -6,7 +6,7 @@ import { isCanonical } from './column-texts.ts'
 import { exactValues } from './exact-numbers.ts'
 import type { SqlDialect, Expression } from './dialect.ts'
 import { FilterError } from './filter-error.ts'
-import { type Fragment, joined, raw, sql } from './fragment.ts'
+import { type Fragment, grouped, joined, raw, sql } from './fragment.ts'
 import type { Comparison, RowCondition } from './read-plan.ts'
 import { type Field, type FilterTable, isReserved } from './table.ts'
 import type { ScalarValue } from './tree.ts'
@@ -56,7 +56,7 @@ class ConditionWriter {
       case 'and':
       case 'or': {
         const parts = condition.conditions.map(child => this.write(child))
-        return sql`(${joined(parts, condition.kind === 'and' ? ' AND ' : ' OR ')})`
+        return grouped(parts, condition.kind === 'and' ? ' AND ' : ' OR ')
       }
       case 'test':
         return condition.field.join === null ? this.#test(condition) : this.#joinedTest(condition)

@@ -22,6 +22,17 @@ export function joined(fragments: readonly Fragment[], separator: string): Fragm
   return fragments.flatMap((fragment, index) => (index === 0 ? fragment : [separator, ...fragment]))
 }
 
+/** Flat up to this number of parts. */
+const FLAT_MAX = 4
+
+/** Parts joined in groups of groups, because SQLite limits the depth of `a OR b OR …`. */
+export function grouped(parts: readonly Fragment[], separator: string): Fragment {
+  if (parts.length <= FLAT_MAX) return sql`(${joined(parts, separator)})`
+  const half = Math.ceil(parts.length / 2)
+  const [first, second] = [parts.slice(0, half), parts.slice(half)]
+  return sql`(${grouped(first, separator)}${raw(separator)}${grouped(second, separator)})`
+}
+
 /** The texts between the values, and the values: one more text than values. */
 export function templateOf(fragment: Fragment): { readonly texts: string[]; readonly values: unknown[] } {
   const texts = ['']

@@ -10,6 +10,15 @@ import type { ScalarValue } from './tree.ts'
 
 const isKeyNumber = ({ type, as }: Field): boolean => type === 'string' && as !== 'text'
 
+/** Whether the column contains a number. SQLite can compare texts with numbers as texts. */
+const isNumeric = (column: Fragment): Fragment => sql`typeof(${column}) IN ('integer', 'real')`
+
+const isNative = ({ type, as }: Field): boolean => type === 'number' && (as === 'integer' || as === 'double')
+
+function onlyNumbers({ field, sql: column }: Expression, test: Fragment): Fragment {
+  return isNative(field) ? sql`(${test} AND ${isNumeric(column)})` : test
+}
+
 /**
  * SQLite reads a number of 20 or more digits, or with a large exponent, with a small error. A check sends the
  * nearest double. The text has a digit that is not 0, and 19 further digits or points.
@@ -19,14 +28,14 @@ const LONG_NUMBER = `'*[1-9]${'[0-9.]'.repeat(19)}*'`
 /** The number in a column; `NULL` for texts that SQLite can read as another number than a check. */
 function exactlyRead(column: Fragment): Fragment {
   const isShort = sql`length(${column}) <= 40 AND ${column} NOT GLOB '*[^0-9.-]*' AND ${column} NOT GLOB ${raw(LONG_NUMBER)}`
-  const isNumber = sql`typeof(${column}) IN ('integer', 'real') OR (typeof(${column}) = 'text' AND ${isShort})`
-  return sql`CAST(CASE WHEN ${isNumber} THEN ${column} END AS REAL)`
+  const isRead = sql`${isNumeric(column)} OR (typeof(${column}) = 'text' AND ${isShort})`
+  return sql`CAST(CASE WHEN ${isRead} THEN ${column} END AS REAL)`
 }
 
 function comparable({ field, sql: column }: Expression): Fragment {
   const { type, as } = field
   if (type === 'string' && as === 'text') return sql`${column} COLLATE BINARY`
-  if (type === 'number' && as !== 'integer' && as !== 'double') return exactlyRead(column)
+  if (type === 'number' && !isNative(field)) return exactlyRead(column)
   return (type === 'time' || type === 'date') && as === 'text' ? sql`${column} COLLATE BINARY` : column
 }
 
@@ -130,9 +139,13 @@ export const SQLITE: SqlDialect = {
   holds: isStorable,
   comparable,
   constant,
-  equal: (expression, value) => sql`${comparable(expression)} = ${constant(expression.field, value)}`,
+  equal(expression, value) {
+    return onlyNumbers(expression, sql`${comparable(expression)} = ${constant(expression.field, value)}`)
+  },
   unequal: (expression, value) => sql`${comparable(expression)} <> ${constant(expression.field, value)}`,
-  oneOf: (expression, values) => sql`${comparable(expression)} IN ${list(expression.field, values)}`,
+  oneOf(expression, values) {
+    return onlyNumbers(expression, sql`${comparable(expression)} IN ${list(expression.field, values)}`)
+  },
   noneOf: (expression, values) => sql`${comparable(expression)} NOT IN ${list(expression.field, values)}`,
   contains: ({ sql: column }, text) => sql`instr(${column}, ${bound(text)}) > 0`,
   lacks: ({ sql: column }, text) => sql`instr(${column}, ${bound(text)}) = 0`,
@@ -145,6 +158,7 @@ export const SQLITE: SqlDialect = {
   length: ({ sql: column }) => sql`json_array_length(${column})`,
   guard(expression) {
     const { field } = expression
-    return field.type === 'number' ? exactNumberSql(comparable(expression), field, INFINITY) : null
+    if (field.type !== 'number') return null
+    return onlyNumbers(expression, exactNumberSql(comparable(expression), field, INFINITY))
   },
 }

@@ -69,6 +69,63 @@ test.each(IN_DATABASES)('$dialect selects only the right rows of $name', async e
   expect((await postgresql.query(statement, [...values])).rows).toEqual([{ at: 0 }])
 })
 
+const TESTS_OF_NUMBERS = [
+  ['eq', 7],
+  ['in', [7, 8]],
+  ['ne', 5],
+  ['nin', [5, 6]],
+  ['gt', 5],
+  ['lte', 7],
+  ['eq', { field: 'attributes.tested' }],
+] as const
+
+test.each(['integer', 'double'] as const)('SQLite selects no text in a column of the kind %s', as => {
+  sqlite.exec(`
+    DROP TABLE IF EXISTS mixed; CREATE TABLE mixed (at INTEGER, value); DROP TABLE IF EXISTS texts;
+    CREATE TABLE texts (value TEXT); INSERT INTO mixed VALUES (0, 7), (1, '7'), (2, '30'), (3, x'37');
+    INSERT INTO texts VALUES ('7'), ('30'), ('7.0')
+  `)
+  for (const tested of TESTS_OF_NUMBERS) {
+    const { plan, described } = planOf({
+      column: { type: 'number', as },
+      test: tested,
+    } as unknown as HostileCase)
+    const { text, values } = toSql(plan, described, { dialect: 'sqlite' })
+    const found = (from: string) => sqlite.prepare(`${from} WHERE ${text}`).all(...(values as number[]))
+    expect([tested, found('SELECT at FROM mixed'), found('SELECT value FROM texts')]).toEqual([
+      tested,
+      [{ at: 0 }],
+      [],
+    ])
+  }
+})
+
+test('SQLite runs a filter with thousands of parts', () => {
+  sqlite.exec(
+    `DROP TABLE IF EXISTS many; CREATE TABLE many (at TEXT, value TEXT); INSERT INTO many VALUES ('k0', '["v"]')`,
+  )
+  const { described } = planOf({
+    column: { type: 'string_array' },
+    test: ['exists', true],
+  } as unknown as HostileCase)
+  const leaf = (field: string, operator: string, value: unknown) => ({
+    type: 'field',
+    operator,
+    field,
+    value,
+  })
+  for (const operator of ['and', 'or']) {
+    const value = Array.from({ length: 5000 }, (_, index) =>
+      operator === 'or'
+        ? leaf('key', 'eq', `k${4999 - index}`)
+        : leaf('attributes.tested', 'intersects', ['v', `v${index}`]),
+    )
+    const plan = { kind: 'conditional', filter: { type: 'compound', operator, value } } as never
+    const { text, values } = toSql(plan, described, { dialect: 'sqlite', alias: 'd' })
+    expect(sqlite.prepare(`SELECT at FROM many d WHERE ${text}`).all(...(values as string[]))).toHaveLength(1)
+  }
+})
+
 const OF_NUMBERS = HOSTILE_CASES.filter(({ column }) => column.type.startsWith('number'))
 
 test.each(OF_NUMBERS)('a predicate selects only the right rows of $name', each => {
