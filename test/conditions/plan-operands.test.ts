@@ -3,7 +3,9 @@
  * the filter selects the rows that checks allow (filter.md P40 and P42).
  */
 import { expect, test } from 'vitest'
+import { table, toPredicate } from '#filter/adapters.ts'
 import type { AccessPlan, ColumnType } from '#filter/tree.ts'
+import type { FilterTable } from '#filter/table.ts'
 import { COLUMN_TYPES } from '#filter/tree.ts'
 import type { Change } from '#model/change.ts'
 import { askRoutes } from '#testing/engines/ask-routes.ts'
@@ -33,6 +35,7 @@ const VALUES: readonly unknown[] = [
   '',
   1,
   1.5,
+  2 ** 53,
   true,
   NOON,
   '2026-01-02',
@@ -121,6 +124,15 @@ interface Bulk {
 }
 type Columns = Readonly<Record<string, { readonly type: ColumnType; readonly nulls: 'sent' | 'missing' }>>
 
+function tableOf(columns: Columns): FilterTable {
+  const kinds = { number: 'double', time: 'text' } as const
+  const described = Object.entries(columns).map(([column, { type, nulls }]) => {
+    const as = type === 'number' || type === 'time' ? { as: kinds[type] } : {}
+    return [column, { column, type, nulls, ...as }] as const
+  })
+  return table({ type: 'document', key: { column: 'id' }, attributes: Object.fromEntries(described) })
+}
+
 /** Compares the filter of an action with the checks of rows. */
 class Comparison {
   readonly met = { allowed: 0, denied: 0, refused: 0 }
@@ -157,6 +169,8 @@ class Comparison {
     const { allow } = await this.#ask<Bulk>('isAllowedBulk', JSON.stringify(checks))
     const expected = allow.map(each => each.allow)
     for (const isAllowed of expected) this.met[isAllowed ? 'allowed' : 'denied'] += 1
+    // An adapter can read each filter.
+    expect(() => toPredicate(plan, tableOf(columns)), JSON.stringify(plan)).not.toThrow()
     const { kind, filter } = plan
     const selected = rows.map((cells, index) => {
       if (filter === undefined) return kind === 'always_allowed'

@@ -350,7 +350,9 @@ export function lengthTruths(attribute: unknown, relation: LengthRelation, opera
   if (typeof length !== 'number' || isUnreadable(length)) return NEITHER
   switch (relation) {
     case 'equal':
-      return Number.isInteger(length) && length >= 0 ? testOf(attribute, 'len_eq', 'len_ne', length) : NEVER
+      return Number.isSafeInteger(length) && length >= 0
+        ? testOf(attribute, 'len_eq', 'len_ne', length)
+        : NEVER
     case 'above':
       return longerThan(attribute, Math.floor(length))
     case 'below':
