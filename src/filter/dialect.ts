@@ -1,10 +1,18 @@
 /** The parts of a condition that differ between SQL databases. The other parts are in `condition-sql.ts`. */
 import type { Fragment } from './fragment.ts'
+import { FilterError } from './filter-error.ts'
 import type { ColumnKind, Field } from './table.ts'
 import type { ScalarValue } from './tree.ts'
 
 export const DIALECT_NAMES = ['postgresql', 'mysql', 'sqlite'] as const
 export type DialectName = (typeof DIALECT_NAMES)[number]
+
+/** Throws `NOT_EXPRESSIBLE` for a database that no adapter knows. */
+export function requireDialect(name: DialectName): void {
+  if (DIALECT_NAMES.includes(name)) return
+  const message = `expected dialect to be one of ${DIALECT_NAMES.join(', ')}, got ${String(name)}`
+  throw new FilterError('NOT_EXPRESSIBLE', message)
+}
 
 /** An expression of a column, with the field that describes it. */
 export interface Expression {

@@ -5,7 +5,7 @@
 import { isStorable } from './column-texts.ts'
 import { exactValues } from './exact-numbers.ts'
 import { notExpressible } from './condition-sql.ts'
-import type { DialectName } from './dialect.ts'
+import { type DialectName, requireDialect } from './dialect.ts'
 import { FilterError } from './filter-error.ts'
 import { simpleGlob } from './glob.ts'
 import { type Comparison, type RowCondition, readPlan } from './read-plan.ts'
@@ -34,6 +34,7 @@ const WILDCARDS = /[%_\\]/
 
 /** The names in the result are the properties of the columns. Throws `FilterError`. */
 export function toPrisma(plan: PlannedFilter, table: FilterTable, { dialect }: PrismaOptions): PrismaWhere {
+  requireDialect(dialect)
   const condition = readPlan(plan, table)
   if (condition.kind === 'always') return {}
   const values = countOf(condition)
@@ -86,7 +87,7 @@ class PrismaWriter {
     const { field, operator, other, values } = test
     if (other !== null) throw notExpressible(field, operator, 'of two columns')
     const is = (filter: unknown): PrismaWhere => ({ [field.property]: filter })
-    if (operator === 'exists') {
+    if (operator === 'exists' && field.join === null) {
       const isList = field.type === 'string_array' || field.type === 'number_array'
       if (isList) return values[0] === true ? { NOT: is({ equals: null }) } : is({ equals: null })
       return is(values[0] === true ? { not: null } : null)

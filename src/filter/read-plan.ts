@@ -37,7 +37,7 @@ const DEPTH_MAX = 1_000
 
 /** Throws `FilterError` for everything that the service does not send to this version of the adapters. */
 export function readPlan(plan: PlannedFilter, table: FilterTable): RowCondition {
-  const { kind, filter } = plan as { readonly kind: unknown; readonly filter?: unknown }
+  const { kind, filter } = (plan ?? {}) as { readonly kind?: unknown; readonly filter?: unknown }
   if (kind === 'always_allowed' || kind === 'always_denied') {
     if (filter !== undefined)
       throw new FilterError('UNKNOWN_NODE', `expected no filter with the kind ${kind}`)

@@ -1,6 +1,6 @@
 /** A plan as the condition of an SQL statement. */
 import { conditionSql, type ConditionOptions } from './condition-sql.ts'
-import type { SqlDialect, DialectName } from './dialect.ts'
+import { type DialectName, requireDialect, type SqlDialect } from './dialect.ts'
 import { type Fragment, templateOf } from './fragment.ts'
 import { MYSQL } from './mysql.ts'
 import { POSTGRESQL } from './postgresql.ts'
@@ -25,6 +25,7 @@ export function fragmentOf(
   table: FilterTable,
   { dialect, alias }: SqlOptions,
 ): Fragment {
+  requireDialect(dialect)
   return conditionSql(readPlan(plan, table), table, DIALECTS[dialect], { alias })
 }
 

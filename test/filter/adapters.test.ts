@@ -55,6 +55,7 @@ const owner = leaf('attributes.owner', 'eq', 'ann')
 test.each<[code: string, plan: unknown]>([
   ['UNKNOWN_KIND', { kind: 'maybe' }],
   ['UNKNOWN_KIND', {}],
+  ['UNKNOWN_KIND', null],
   ['UNKNOWN_NODE', { kind: 'always_allowed', filter: owner }],
   ['UNKNOWN_NODE', { kind: 'conditional' }],
   ['UNKNOWN_NODE', conditional({ type: 'compound', operator: 'and', value: [] })],
@@ -191,6 +192,19 @@ test('Prisma cannot join keys in a loose collation', () => {
   const described = table({ type: 'd', key: { column: 'id', collation: 'nondeterministic' }, relations })
   const plan = conditional(leaf('relations.member', 'eq', 'x'))
   expect(errorOf(() => toPrisma(plan, described, { dialect: 'postgresql' })).code).toBe('NOT_EXPRESSIBLE')
+})
+
+test('an unknown dialect, and the existence of a relation in another table, are refused', () => {
+  const never = { kind: 'always_denied' } as const
+  for (const dialect of ['mariadb', undefined, 'toString'] as never[]) {
+    expect(errorOf(() => toSql(never, documents, { dialect })).code).toBe('NOT_EXPRESSIBLE')
+    expect(errorOf(() => toPrisma(never, documents, { dialect })).code).toBe('NOT_EXPRESSIBLE')
+  }
+  const exists = conditional(leaf('relations.member', 'exists', false))
+  for (const dialect of DIALECTS) {
+    expect(errorOf(() => toPrisma(exists, documents, { dialect })).code).toBe('NOT_EXPRESSIBLE')
+    expect(errorOf(() => toSql(exists, documents, { dialect, alias: 'd' })).code).toBe('NOT_EXPRESSIBLE')
+  }
 })
 
 test('identifiers are quoted, and a relation in another table needs an alias', () => {
