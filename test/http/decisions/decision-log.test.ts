@@ -17,8 +17,8 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { pause } from '#testing/processes/pause.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { linesWritten } from '#testing/processes/written-lines.ts'
 
 function recordsIn(text: string): Record<string, unknown>[] {
   return text
@@ -43,16 +43,12 @@ function logTo(
   })
 }
 
-async function areWritten(path: string, count: number): Promise<void> {
-  while (readFileSync(path, 'utf8').split('\n').length <= count) await pause()
-}
-
 /**
  * Returns the records of a log after the service was closed. A close waits for the disk for a limited time
  * only, so the service is closed when the file has `count` records.
  */
 async function recordsOf(path: string, count: number, verdict: Client): Promise<Record<string, unknown>[]> {
-  await areWritten(path, count)
+  await linesWritten(path, count)
   await verdict.close()
   return recordsIn(readFileSync(path, 'utf8'))
 }
@@ -220,7 +216,7 @@ test('the decision log has the decisions of a large bulk in order, with its requ
     const [answer] = await Promise.all([bulk, ask(verdict, 'eve'), ask(verdict, 'eve')])
     expect(answer.status).toBe(200)
     // The buffer can hold the records of one bulk, but not those of many bulks.
-    await areWritten(path, bulks * (users.length + 2))
+    await linesWritten(path, bulks * (users.length + 2))
   } while ((await Scrape.of(verdict.address)).sum('verdict_pool_busy_seconds_total') === 0)
   const records = await recordsOf(path, bulks * (users.length + 2), verdict)
   for (let bulk = 0; bulk < bulks; bulk++) {
@@ -288,7 +284,7 @@ test('a sampled decision log contains the configured share of the decisions, and
   log.decided(Uint8Array.of(0, 0, 0, 1), { query }, 'environment', { requestId: 'second' })
   expect(read).toEqual([0, 0, 3])
   await log.close()
-  await areWritten(path, 3)
+  await linesWritten(path, 3)
   const records = recordsIn(readFileSync(path, 'utf8'))
   expect(records.map(({ request_id: id, user, allow }) => [id, user, allow])).toEqual([
     ['first', 'user-0', false],
@@ -306,7 +302,7 @@ test('the decision log truncates names at the maximum length of keys', async () 
   const asked = { query: (index: number) => [names, longer][index]! }
   log.decided(Uint8Array.of(1, 1), asked, 'environment', { requestId: 'request' })
   await log.close()
-  await areWritten(path, 2)
+  await linesWritten(path, 2)
   const fields = ['user', 'action', 'resource_type', 'resource_key', 'tenant']
   const logged = recordsIn(readFileSync(path, 'utf8')).map(record => fields.map(field => record[field]))
   expect(logged).toEqual([Array(5).fill(longest), Array(5).fill(`${longest}…`)])
@@ -328,7 +324,7 @@ test.each([
     for (let request = 0; request < 2; request++)
       log.decided(Uint8Array.of(1, 1, 1), { query }, 'environment', { requestId: 'request', actor })
     await log.close()
-    await areWritten(path, 6)
+    await linesWritten(path, 6)
     const short = { ...actor, on_behalf_of: names.slice(0, kept), ...(isCut && { is_cut: true }) }
     const logged = recordsIn(readFileSync(path, 'utf8')).map(record => record['actor'])
     expect(logged).toEqual([actor, short, short, actor, short, short])

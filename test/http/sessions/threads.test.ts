@@ -11,6 +11,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { linesWritten } from '#testing/processes/written-lines.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { headersOf, sendIn, type SignedIn, SIGN_IN, signedIn } from '#testing/requests/member-sessions.ts'
 import { evaluation } from '../../support/calls/access-requests.ts'
@@ -81,7 +82,6 @@ test('the member is the actor in audit log and decision log, whatever is claimed
   const check = question('alice', 'read', 'document:d1')
   const revision = { 'x-min-revision': await verdict.revision() }
   const claim = { 'x-actor': 'root', 'x-actor-for': 'bob' }
-  // All lines fit into the buffer of the decision log, so that a slow disk causes no loss.
   const asked: [path: string, body: object, checks: number][] = [
     ['/allowed', check, 1],
     ['/allowed/bulk', Array(1_000).fill(check), 1_000],
@@ -93,6 +93,7 @@ test('the member is the actor in audit log and decision log, whatever is claimed
       const headers = { ...HERE, ...OWN_CONNECTION, ...more }
       expect(await sendIn(verdict, ann, 'POST', to, { body, headers })).toMatchObject({ status: 200 })
       checks += count
+      await linesWritten(path, checks)
     }
   }
   // A key that comes with the cookie decides alone, and its claim counts.
@@ -107,6 +108,7 @@ test('the member is the actor in audit log and decision log, whatever is claimed
   expect((await sendIn(verdict, ann, 'DELETE', '/v2/session')).status).toBe(200)
   const all = await verdict.admin('GET', '/v2/audit-log?per_page=100')
   const { text: metrics } = await Scrape.of(verdict.address)
+  await linesWritten(path, checks + 1)
   await verdict.close()
 
   const text = readFileSync(path, 'utf8')
