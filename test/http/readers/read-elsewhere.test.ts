@@ -11,6 +11,7 @@ import { ACTIONS, EVALUATION, EVALUATIONS } from '../../support/calls/access-req
 import { loadWorld } from '../../support/hostile-world.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { API_KEY, type Client, sharedService, startedService } from '#testing/processes/running-service.ts'
+import { linesWritten } from '#testing/processes/written-lines.ts'
 import { sharedDirectory } from '../../support/processes/temporary-directories.ts'
 
 const CHECKS_MAX = 3_000
@@ -179,9 +180,14 @@ test('a request waits for a future X-Min-Revision only after its body was valida
 })
 
 test('metrics and decision logs are the same with and without a pool thread', async () => {
-  const [one, other] = [counted(await Scrape.of(pooled.address)), counted(await Scrape.of(local.address))]
+  const scrapes = [await Scrape.of(pooled.address), await Scrape.of(local.address)] as const
+  const [one, other] = [counted(scrapes[0]), counted(scrapes[1])]
   expect(one).toEqual(other)
   expect(one.allowed).toBeGreaterThan(100)
+  for (const [index, name] of ['pooled', 'local'].entries()) {
+    const written = scrapes[index]!.sum('verdict_decision_log_records_total', { result: 'written' })
+    await linesWritten(join(logs, name), written)
+  }
   await Promise.all([pooled.close(), local.close()])
   const [records, expected] = ['pooled', 'local'].map(name =>
     readFileSync(join(logs, name), 'utf8')
