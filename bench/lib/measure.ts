@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
-import { relative } from 'node:path'
+import { isAbsolute, relative } from 'node:path'
 
 export interface Figure {
   readonly figure: string
@@ -71,6 +71,11 @@ export function machineName(cpuModel: string): string {
     .replaceAll(/^-|-$/g, '')
 }
 
+/** Makes an absolute path relative, because the directories of one machine have no meaning on another one. */
+function withoutDirectory(argument: string): string {
+  return isAbsolute(argument) ? relative(process.cwd(), argument) : argument
+}
+
 /** Prints the table and writes it, with the raw data, to the results of the machine. */
 export function publish(name: string, figures: readonly Figure[], raw: Record<string, unknown>): void {
   const machine = {
@@ -78,7 +83,7 @@ export function publish(name: string, figures: readonly Figure[], raw: Record<st
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version,
-    command: ['node', relative(process.cwd(), process.argv[1]!), ...process.argv.slice(2)].join(' '),
+    command: ['node', ...process.argv.slice(1).map(withoutDirectory)].join(' '),
     commit: commitOfSource(),
     date: new Date().toISOString(),
   }
